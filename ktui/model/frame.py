@@ -1,0 +1,84 @@
+"""Frames: the one currency between sources of truth (watch, recording, demo) and the state.
+
+A frame is one thing that happened on one source. Live, replayed and demo data are the same frames, so everything
+downstream is the same code. Frames hold decoded, typed objects (`ktui.model.kinds`), never raw JSON.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from ktui.model.meta import Object
+
+StreamPhase = Literal[
+    "absent",  # not in discovery: not installed, or the feature is off
+    "no-access",  # 403
+    "needs-login",  # credentials ran out and only a person can renew them
+    "listing",  # first list or relist under way; older rows stay
+    "watching",  # live
+    "quiet",  # live, but no byte for a while
+    "waiting",  # back-off or Retry-After
+    "polling",  # list allowed, watch refused
+    "stopped",
+]
+
+
+class Source(Struct, frozen=True, order=True):
+    """One stream of one kind: what is listed and watched with one path and one selector.
+
+    `path` is the collection's URL path without query, e.g. "/apis/resource.k8s.io/v1/resourceclaims" or
+    "/api/v1/namespaces/ml/pods". `namespace` is "" for all namespaces and for cluster-scoped kinds.
+    The path may change its version during a session (an upgrade of the cluster); kind, namespace and selector identify it.
+    """
+
+    kind: str
+    path: str
+    namespace: str = ""
+    selector: str = ""
+
+    @property
+    def id(self) -> tuple[str, str, str]:
+        return (self.kind, self.namespace, self.selector)
+
+
+class Listed(Struct, frozen=True):
+    """The complete content of a source at one resourceVersion; replaces what was known of it."""
+
+    source: Source
+    resource_version: str
+    items: tuple[Object, ...]
+    epoch: int = 0  # grows when the server's state went back in time; versions compare only inside one epoch
+
+
+class Changed(Struct, frozen=True):
+    source: Source
+    type: Literal["ADDED", "MODIFIED", "DELETED"]
+    object: Object
+    epoch: int = 0
+
+
+class StreamState(Struct, frozen=True):
+    """How a source is doing. `until` (Unix seconds) when it waits; `progress` is (received, expected or 0) when it lists."""
+
+    source: Source
+    phase: StreamPhase
+    message: str = ""
+    until: float | None = None
+    progress: tuple[int, int] | None = None
+
+
+class Mark(Struct, frozen=True):
+    """A note in a recording."""
+
+    text: str
+
+
+class ActionTaken(Struct, frozen=True):
+    """Something a person did through ktui; `record` is the audit line."""
+
+    record: dict[str, object]
+
+
+Frame: TypeAlias = Listed | Changed | StreamState | Mark | ActionTaken

@@ -1,0 +1,102 @@
+"""The kinds ktui knows: where the API serves each, in which versions, and which struct decodes it.
+
+The one table that discovery, the watch layer, recordings and the demo cluster read. To add a kind: a struct in a module of
+its own beside this one, and a line here. Version order and gates: Kubernetes 1.35 to 1.37 sources.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import Struct
+
+from ktui.model.autoscaler import HorizontalPodAutoscaler
+from ktui.model.claim import ResourceClaim, ResourceClaimTemplate
+from ktui.model.deviceclass import DeviceClass
+from ktui.model.event import Event
+from ktui.model.job import Job
+from ktui.model.meta import Object
+from ktui.model.namespace import Namespace
+from ktui.model.node import Node
+from ktui.model.pod import Pod
+from ktui.model.podgroup import PodGroup
+from ktui.model.resourceslice import ResourceSlice
+from ktui.model.taintrule import DeviceTaintRule
+from ktui.model.workload import Workload
+
+
+class Kind(Struct, frozen=True):
+    """One kind of object.
+
+    `versions` are in order of preference: the first one that the server serves is used.
+    `enable` says what a cluster that does not serve it lacks, in words for the person who runs it.
+    """
+
+    name: str
+    group: str
+    plural: str
+    versions: tuple[str, ...]
+    namespaced: bool
+    type: type[Object]
+    enable: str = ""
+
+    def path(self, version: str, namespace: str = "") -> str:
+        """The collection's URL path, e.g. "/apis/batch/v1/namespaces/ml/jobs"."""
+        root = f"/apis/{self.group}/{version}" if self.group else f"/api/{version}"
+        return f"{root}/namespaces/{namespace}/{self.plural}" if namespace and self.namespaced else f"{root}/{self.plural}"
+
+    @property
+    def resource(self) -> str:
+        """As people and RBAC name it: "podgroups.scheduling.k8s.io"."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+
+_GANGS = (
+    "gang scheduling is off: kube-apiserver, kube-scheduler and kube-controller-manager need"
+    " --feature-gates=GenericWorkload=true, kube-apiserver also --runtime-config=scheduling.k8s.io/v1beta1=true"
+    " (v1alpha2=true on 1.36, v1alpha1=true on 1.35)"
+)
+_DRA = "dynamic resource allocation is not served: it is on by default from Kubernetes 1.34 on"
+_RULES = (
+    "device taint rules are not served: on by default in 1.37; on 1.36 set --feature-gates=DRADeviceTaintRules=true and"
+    " --runtime-config=resource.k8s.io/v1beta2=true, on 1.35 DRADeviceTaints=true,DRADeviceTaintRules=true and"
+    " resource.k8s.io/v1alpha3=true"
+)
+_DRA_VERSIONS = ("v1", "v1beta2", "v1beta1")
+
+KINDS: Final[dict[str, Kind]] = {
+    kind.name: kind
+    for kind in (
+        Kind("Pod", "", "pods", ("v1",), True, Pod),
+        Kind("PodGroup", "scheduling.k8s.io", "podgroups", ("v1beta1", "v1alpha3", "v1alpha2"), True, PodGroup, _GANGS),
+        Kind(
+            "Workload", "scheduling.k8s.io", "workloads", ("v1beta1", "v1alpha3", "v1alpha2", "v1alpha1"), True, Workload, _GANGS
+        ),
+        Kind("ResourceClaim", "resource.k8s.io", "resourceclaims", _DRA_VERSIONS, True, ResourceClaim, _DRA),
+        Kind(
+            "ResourceClaimTemplate",
+            "resource.k8s.io",
+            "resourceclaimtemplates",
+            _DRA_VERSIONS,
+            True,
+            ResourceClaimTemplate,
+            _DRA,
+        ),
+        Kind("ResourceSlice", "resource.k8s.io", "resourceslices", _DRA_VERSIONS, False, ResourceSlice, _DRA),
+        Kind("DeviceClass", "resource.k8s.io", "deviceclasses", _DRA_VERSIONS, False, DeviceClass, _DRA),
+        Kind(
+            "DeviceTaintRule",
+            "resource.k8s.io",
+            "devicetaintrules",
+            ("v1", "v1beta2", "v1alpha3"),
+            False,
+            DeviceTaintRule,
+            _RULES,
+        ),
+        Kind("HorizontalPodAutoscaler", "autoscaling", "horizontalpodautoscalers", ("v2",), True, HorizontalPodAutoscaler),
+        Kind("Node", "", "nodes", ("v1",), False, Node),
+        Kind("Job", "batch", "jobs", ("v1",), True, Job),
+        Kind("Event", "", "events", ("v1",), True, Event),
+        Kind("Namespace", "", "namespaces", ("v1",), False, Namespace),
+    )
+}

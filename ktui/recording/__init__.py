@@ -1,0 +1,1 @@
+"""The recording format: reader and replay. Recordings are untrusted input."""
