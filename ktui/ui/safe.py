@@ -1,8 +1,8 @@
 """Cluster text made safe to print: the one function between raw text and a terminal.
 
 Whoever may create an Event, label or device attribute chooses what an on-call terminal prints, and the widget library
-hands escape sequences through. After `safe`, a string holds only characters that draw a glyph: everything that moves the
-cursor, talks to the terminal, reorders, hides or piles up is replaced by a visible form. Pure: no Textual, no Rich.
+hands escape sequences through. After `safe`, a string holds only characters that draw a glyph: everything that moves
+the cursor, talks to the terminal, reorders, hides or piles up is replaced by a visible form. Pure: no Textual, no Rich.
 
 Widths are in terminal cells, by the tables of Unicode 16 that Textual's own layout uses, so columns stay straight.
 """
@@ -119,9 +119,10 @@ def _thin_marks(text: str) -> str:
 def safe(text: str, limit: int | None = None, *, multiline: bool = False) -> str:
     """`text` with everything that does not draw a glyph replaced by a visible form; idempotent.
 
-    C0 and DEL become control pictures, C1 \\xNN; bidi controls, invisible, private, unassigned and surrogate code points
-    ‹U+XXXX›. With `multiline`, newlines stay and a tab is four spaces; otherwise both are pictures, so a field cannot
-    leave its line. `limit` is in cells; what does not fit is cut and counted: "… +n" (characters). Work is bounded by it.
+    C0 and DEL become control pictures, C1 \\xNN; bidi controls, invisible, private, unassigned and surrogate code
+    points ‹U+XXXX›. With `multiline`, newlines stay and a tab is four spaces; otherwise both are pictures, so a field
+    cannot leave its line. `limit` is in cells: what does not fit is cut and counted in characters, "… +n", and the work
+    is bounded by it.
     """
     if limit is None:
         return _visible(text, multiline=multiline)
@@ -162,7 +163,7 @@ def _cut(shown: str, width: int) -> str:
 
 
 def to_ascii(text: str) -> str:
-    """Safe text for a terminal that draws ASCII only: "…" is "...", anything else "\\u00e9"-style; longer than before."""
+    """Safe text for a terminal that draws ASCII only: "…" is "...", anything else "\\u00e9"-style; it grows."""
     return text if text.isascii() else text.replace("…", "...").encode("ascii", "backslashreplace").decode("ascii")
 
 
