@@ -25,6 +25,9 @@ StreamPhase = Literal[
 ]
 
 
+ChangeType = Literal["ADDED", "MODIFIED", "DELETED"]
+
+
 class Source(Struct, frozen=True, order=True):
     """One stream of one kind: what is listed and watched with one path and one selector.
 
@@ -54,7 +57,7 @@ class Listed(Struct, frozen=True):
 
 class Changed(Struct, frozen=True):
     source: Source
-    type: Literal["ADDED", "MODIFIED", "DELETED"]
+    type: ChangeType
     object: Object
     epoch: int = 0
 

@@ -43,7 +43,9 @@ class Kind(Struct, frozen=True):
     def path(self, version: str, namespace: str = "") -> str:
         """The collection's URL path, e.g. "/apis/batch/v1/namespaces/ml/jobs"."""
         root = f"/apis/{self.group}/{version}" if self.group else f"/api/{version}"
-        return f"{root}/namespaces/{namespace}/{self.plural}" if namespace and self.namespaced else f"{root}/{self.plural}"
+        return (
+            f"{root}/namespaces/{namespace}/{self.plural}" if namespace and self.namespaced else f"{root}/{self.plural}"
+        )
 
     @property
     def resource(self) -> str:
@@ -70,7 +72,13 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("Pod", "", "pods", ("v1",), True, Pod),
         Kind("PodGroup", "scheduling.k8s.io", "podgroups", ("v1beta1", "v1alpha3", "v1alpha2"), True, PodGroup, _GANGS),
         Kind(
-            "Workload", "scheduling.k8s.io", "workloads", ("v1beta1", "v1alpha3", "v1alpha2", "v1alpha1"), True, Workload, _GANGS
+            "Workload",
+            "scheduling.k8s.io",
+            "workloads",
+            ("v1beta1", "v1alpha3", "v1alpha2", "v1alpha1"),
+            True,
+            Workload,
+            _GANGS,
         ),
         Kind("ResourceClaim", "resource.k8s.io", "resourceclaims", _DRA_VERSIONS, True, ResourceClaim, _DRA),
         Kind(
@@ -93,7 +101,9 @@ KINDS: Final[dict[str, Kind]] = {
             DeviceTaintRule,
             _RULES,
         ),
-        Kind("HorizontalPodAutoscaler", "autoscaling", "horizontalpodautoscalers", ("v2",), True, HorizontalPodAutoscaler),
+        Kind(
+            "HorizontalPodAutoscaler", "autoscaling", "horizontalpodautoscalers", ("v2",), True, HorizontalPodAutoscaler
+        ),
         Kind("Node", "", "nodes", ("v1",), False, Node),
         Kind("Job", "batch", "jobs", ("v1",), True, Job),
         Kind("Event", "", "events", ("v1",), True, Event),

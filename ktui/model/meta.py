@@ -16,7 +16,7 @@ class Wire(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True, fo
     """Base of every struct that mirrors JSON on the wire."""
 
 
-class OwnerReference(Wire):
+class OwnerReference(Wire, frozen=True):
     kind: str = ""
     name: str = ""
     uid: str = ""
@@ -24,7 +24,7 @@ class OwnerReference(Wire):
     controller: bool | None = None
 
 
-class ObjectMeta(Wire):
+class ObjectMeta(Wire, frozen=True):
     name: str = ""
     namespace: str = ""
     uid: str = ""
@@ -43,7 +43,7 @@ class ObjectMeta(Wire):
         return next((o for o in self.owner_references or () if o.controller), None)
 
 
-class Condition(Wire):
+class Condition(Wire, frozen=True):
     """metav1.Condition, and the older per-kind conditions, which have a subset of its fields."""
 
     type: str = ""
@@ -54,7 +54,7 @@ class Condition(Wire):
     observed_generation: int | None = None
 
 
-class Object(Wire):
+class Object(Wire, frozen=True):
     """Anything with metadata. Concrete kinds add `spec` and `status`."""
 
     metadata: ObjectMeta = field(default_factory=ObjectMeta)

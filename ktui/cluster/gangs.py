@@ -1,0 +1,166 @@
+"""Gangs: groups of pods that are placed together, counted from their pods.
+
+A gang is a PodGroup (1.36 and later), a pod group of a Workload (1.35, named WORKLOAD/GROUP), or just a name that pods give
+while no such object exists. The group's own condition says only whether it was placed once; it stays True whatever happens
+later, so the state is counted from pods and the condition only tells "placed before" from "never placed".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from ktui.cluster.state import Cluster
+from ktui.model.meta import Condition, Key, condition
+from ktui.model.pod import Pod
+from ktui.model.podgroup import SCHEDULED_CONDITIONS, PodGroup
+from ktui.model.time import parse_time
+from ktui.model.workload import Workload, WorkloadGroup
+
+GangState = Literal[
+    "Pending", "Scheduling", "Running", "Degraded", "Preempting", "Completed", "Failed", "Deleting", "Unknown"
+]
+_PREEMPTING = re.compile(r"preempting \d+ victims|ongoing preemption")
+
+
+class Gang(NamedTuple):
+    """One gang with its counts. `members` are all its pods, `active` those that have not finished."""
+
+    key: Key
+    group: PodGroup | None
+    workload: Workload | None
+    min_count: int | None  # None when no object says it
+    members: tuple[Pod, ...]
+    active: int
+    bound: int  # active, on a node, not being deleted
+    running: int
+    succeeded: int
+    failed: int
+    state: GangState
+
+    @property
+    def needed(self) -> int:
+        """How many pods must run for the gang to count as running; at least 1."""
+        return max(1, self.min_count or 1)
+
+    @property
+    def created(self) -> float | None:
+        """Unix seconds since when the gang exists; for a group without an object, since its first pod."""
+        owner = self.group or self.workload
+        if owner is not None:
+            return parse_time(owner.metadata.creation_timestamp)
+        times = [t for pod in self.members if (t := parse_time(pod.metadata.creation_timestamp)) is not None]
+        return min(times, default=None)
+
+
+def gang_keys(cluster: Cluster) -> set[Key]:
+    """Every gang: group objects, groups inside 1.35 Workloads, and names that pods give."""
+    keys = set(cluster.stores["PodGroup"].objects)
+    keys.update(cluster.pods_by_group.values())
+    for workload in cluster.all(Workload):
+        for group in workload.spec.pod_groups or ():
+            key = (workload.namespace, f"{workload.name}/{group.name}")
+            if not _has_replicas(cluster, key):
+                keys.add(key)
+    return keys
+
+
+def gang(cluster: Cluster, key: Key) -> Gang | None:
+    """The gang with this key, None when neither an object nor a pod knows it."""
+    group = cluster.group(key)
+    workload, part = (None, None) if group else _workload_group(cluster, key)
+    members = tuple(sorted(cluster.members(key), key=lambda pod: pod.name))
+    if group is None and part is None and not members:
+        return None
+    if part is not None and not members and _has_replicas(cluster, key):
+        return None  # its replicas stand for it
+    min_count = group.min_count if group else part.min_count if part else None
+    active = [pod for pod in members if not pod.finished]
+    staying = [pod for pod in active if pod.metadata.deletion_timestamp is None]
+    counted = Gang(
+        key=key,
+        group=group,
+        workload=workload or _workload_of(cluster, group),
+        min_count=min_count,
+        members=members,
+        active=len(active),
+        bound=sum(1 for pod in staying if pod.spec.node_name),
+        running=sum(1 for pod in staying if pod.status.phase == "Running" and pod.spec.node_name),
+        succeeded=sum(1 for pod in members if pod.status.phase == "Succeeded"),
+        failed=sum(1 for pod in members if pod.status.phase == "Failed"),
+        state="Unknown",
+    )
+    return counted._replace(state=_state(cluster, counted))
+
+
+def gangs(cluster: Cluster) -> Iterator[Gang]:
+    """Every gang, by namespace and name."""
+    return (found for key in sorted(gang_keys(cluster)) if (found := gang(cluster, key)) is not None)
+
+
+def scheduled_condition(group: PodGroup | None) -> Condition | None:
+    """The scheduler's condition on the group, under its name in 1.37 or in 1.36."""
+    return condition(group.status.conditions, *SCHEDULED_CONDITIONS) if group else None
+
+
+def pod_scheduled(pod: Pod) -> Condition | None:
+    return condition(pod.status.conditions, "PodScheduled")
+
+
+def _state(cluster: Cluster, g: Gang) -> GangState:
+    if not cluster.synced("Pod"):
+        return "Unknown"
+    owner = g.group or (g.workload if "/" in g.key[1] else None)
+    if owner is not None and owner.metadata.deletion_timestamp is not None:
+        return "Deleting"
+    if g.members and not g.active:
+        return "Failed" if g.failed and g.succeeded < g.needed else "Completed"
+    if g.running + g.succeeded >= g.needed:
+        return "Running"
+    if g.bound + g.succeeded >= g.needed:
+        return "Scheduling"
+    placed = scheduled_condition(g.group)
+    if (placed is not None and placed.status == "True") or g.running:
+        return "Scheduling" if _binding(g, placed) else "Degraded"
+    if placed is not None and _PREEMPTING.search(placed.message or ""):
+        return "Preempting"
+    return "Pending"
+
+
+def _binding(g: Gang, placed: Condition | None) -> bool:
+    """Whether the first placement is still being carried out: all pods it was made for are there and none was refused since.
+
+    The condition turns True when the scheduler has decided, before pods are bound. A pod made later is a replacement.
+    """
+    decided = parse_time(placed.last_transition_time) if placed else None
+    if decided is None or g.active + g.succeeded < g.needed:
+        return False
+    for pod in g.members:
+        if pod.finished or pod.spec.node_name:
+            continue
+        made = parse_time(pod.metadata.creation_timestamp)
+        refused = pod_scheduled(pod)
+        if made is None or made > decided or (refused is not None and refused.status == "False"):
+            return False
+    return all(pod.metadata.deletion_timestamp is None for pod in g.members)
+
+
+def _workload_group(cluster: Cluster, key: Key) -> tuple[Workload | None, WorkloadGroup | None]:
+    """The 1.35 Workload and its group behind "WORKLOAD/GROUP" or "WORKLOAD/GROUP/REPLICA"."""
+    name, slash, rest = key[1].partition("/")
+    workload = cluster.workload((key[0], name)) if slash else None
+    if workload is None:
+        return None, None
+    wanted = rest.partition("/")[0]
+    return workload, next((g for g in workload.spec.pod_groups or () if g.name == wanted), None)
+
+
+def _workload_of(cluster: Cluster, group: PodGroup | None) -> Workload | None:
+    ref = group.spec.workload_ref if group else None
+    return cluster.workload((group.namespace, ref.workload_name)) if group and ref else None
+
+
+def _has_replicas(cluster: Cluster, key: Key) -> bool:
+    """Whether pods name replicas of this 1.35 group ("W/G/0", …) and none the group itself."""
+    return key not in cluster.pods_by_group and key in cluster.pods_by_replicated_group

@@ -1,0 +1,178 @@
+"""One store a kind: what is known of its objects, and the rules by which frames change it.
+
+Key is (namespace, name), identity is the uid. Versions are compared as numbers, only for one uid and only inside one epoch
+(KEP-5504 allows it from 1.35 on). Older and equal versions are dropped, a version that is no number is taken as new.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import NamedTuple
+
+from ktui.model.frame import Changed, Listed, Source
+from ktui.model.meta import Key, Object
+
+MAX_TOMBSTONES = 5_000
+
+
+class Delta(NamedTuple):
+    """One object that came (old None), changed, or went (new None). Never both None, never two different uids."""
+
+    kind: str
+    key: Key
+    old: Object | None
+    new: Object | None
+
+
+class Tombstone(NamedTuple):
+    """What is remembered of a deleted object. `seen` is False when it was only found missing from a complete list: the time
+    of its deletion is not known then."""
+
+    object: Object
+    version: str
+    epoch: int
+    seen: bool
+
+
+def older_or_equal(version: str, than: str) -> bool:
+    """Whether `version` is certainly not newer. False when either is not a plain decimal number: such a version is taken."""
+    if not (_is_number(version) and _is_number(than)):
+        return False
+    return (len(version), version) <= (len(than), than)
+
+
+def _is_number(version: str) -> bool:
+    return version.isascii() and version.isdigit() and (version == "0" or version[0] != "0")
+
+
+class Store:
+    """The objects of one kind. At most one source covers an object: all namespaces, or one each, with one selector."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.objects: dict[Key, Object] = {}
+        self.tombstones: OrderedDict[Key, Tombstone] = OrderedDict()
+        self.dropped = 0  # events ignored as duplicates or late
+        self.epochs: dict[tuple[str, str, str], int] = {}
+        self._keys_by_uid: dict[str, Key] = {}
+
+    def get(self, key: Key) -> Object | None:
+        return self.objects.get(key)
+
+    def by_uid(self, uid: str) -> Object | None:
+        key = self._keys_by_uid.get(uid)
+        return self.objects.get(key) if key else None
+
+    def change(self, frame: Changed) -> list[Delta]:
+        """Apply one event. Returns what really changed, () when the event was late or a duplicate."""
+        same_epoch = self._epoch(frame.source, frame.epoch)
+        obj, key = frame.object, frame.object.key
+        known = self.objects.get(key)
+        if frame.type == "DELETED":
+            return self._delete(key, known, obj, frame.epoch, same_epoch)
+        if same_epoch and self._is_late(key, known, obj, frame.epoch):
+            self.dropped += 1
+            return []
+        return self._put(key, known, obj, frame.epoch, same_epoch)
+
+    def replace(self, frame: Listed) -> list[Delta]:
+        """Take a complete list: everything of the source that is not in it is gone. Unchanged objects stay the same Python
+        objects, so that rows, cursors and caches stay as well."""
+        same_epoch = self._epoch(frame.source, frame.epoch)
+        deltas: list[Delta] = []
+        listed: dict[Key, Object] = {obj.key: obj for obj in frame.items}
+        for key in [k for k in self.objects if _covers(frame.source, k) and k not in listed]:
+            old = self.objects[key]
+            if same_epoch and _is_newer(old, frame.resource_version):
+                continue  # created after the list was taken (a lagging replica answered)
+            deltas.append(self._remove(key, old, frame.resource_version, frame.epoch, seen=False))
+        for key, obj in listed.items():
+            known = self.objects.get(key)
+            if known is not None and _same(known, obj):
+                continue
+            if same_epoch and known is not None and known.metadata.uid == obj.metadata.uid and _late(obj, known):
+                continue
+            deltas += self._put(key, known, obj, frame.epoch, same_epoch)
+        return deltas
+
+    def _epoch(self, source: Source, epoch: int) -> bool:
+        """Note the source's epoch; whether it is the one its objects came from."""
+        before = self.epochs.get(source.id)
+        self.epochs[source.id] = epoch
+        return before is None or before == epoch
+
+    def _is_late(self, key: Key, known: Object | None, obj: Object, epoch: int) -> bool:
+        if known is not None and known.metadata.uid == obj.metadata.uid:
+            return _late(obj, known)
+        grave = self.tombstones.get(key)
+        return (
+            grave is not None
+            and grave.epoch == epoch
+            and grave.object.metadata.uid == obj.metadata.uid
+            and older_or_equal(obj.metadata.resource_version, grave.version)
+        )
+
+    def _put(self, key: Key, known: Object | None, obj: Object, epoch: int, same_epoch: bool) -> list[Delta]:
+        deltas: list[Delta] = []
+        uid = obj.metadata.uid
+        elsewhere = self._keys_by_uid.get(uid) if uid else None
+        if elsewhere is not None and elsewhere != key and (other := self.objects.get(elsewhere)) is not None:
+            if same_epoch and _late(
+                obj, other
+            ):  # one uid under two names: no real server does this; the newer one counts
+                self.dropped += 1
+                return []
+            deltas.append(self._remove(elsewhere, other, obj.metadata.resource_version, epoch, seen=False))
+        if known is not None and known.metadata.uid != uid:  # deleted and made anew while nobody looked
+            deltas.append(self._remove(key, known, known.metadata.resource_version, epoch, seen=False))
+            known = None
+        self.objects[key] = obj
+        if uid:
+            self._keys_by_uid[uid] = key
+        deltas.append(Delta(self.kind, key, known, obj))
+        return deltas
+
+    def _delete(self, key: Key, known: Object | None, obj: Object, epoch: int, same_epoch: bool) -> list[Delta]:
+        version = obj.metadata.resource_version
+        if known is not None and known.metadata.uid == obj.metadata.uid:
+            return [self._remove(key, known, version, epoch, seen=True)]
+        if known is not None and not (same_epoch and _late(obj, known)):
+            # A deletion newer than what is known under another uid: that one went unseen, and its successor with it.
+            return [self._remove(key, known, version, epoch, seen=False)]
+        if known is None:
+            self._bury(key, Tombstone(obj, version, epoch, seen=True))
+        else:
+            self.dropped += 1
+        return []
+
+    def _remove(self, key: Key, old: Object, version: str, epoch: int, *, seen: bool) -> Delta:
+        del self.objects[key]
+        if self._keys_by_uid.get(old.metadata.uid) == key:
+            del self._keys_by_uid[old.metadata.uid]
+        self._bury(key, Tombstone(old, version, epoch, seen))
+        return Delta(self.kind, key, old, None)
+
+    def _bury(self, key: Key, grave: Tombstone) -> None:
+        self.tombstones.pop(key, None)
+        self.tombstones[key] = grave
+        while len(self.tombstones) > MAX_TOMBSTONES:
+            self.tombstones.popitem(last=False)
+
+
+def _covers(source: Source, key: Key) -> bool:
+    return not source.namespace or key[0] == source.namespace
+
+
+def _late(obj: Object, known: Object) -> bool:
+    return older_or_equal(obj.metadata.resource_version, known.metadata.resource_version)
+
+
+def _same(known: Object, obj: Object) -> bool:
+    a, b = known.metadata, obj.metadata
+    return a.uid == b.uid and a.resource_version == b.resource_version and bool(a.resource_version)
+
+
+def _is_newer(obj: Object, version: str) -> bool:
+    """Whether the object is certainly newer than `version`."""
+    own = obj.metadata.resource_version
+    return _is_number(own) and _is_number(version) and not older_or_equal(own, version)

@@ -1,0 +1,167 @@
+"""core/v1 Pod, as far as scheduling, devices and health need it."""
+
+from __future__ import annotations
+
+from msgspec import field
+
+from ktui.model.meta import Condition, Labels, Object, Wire
+from ktui.model.node import NodeSelector
+
+Quantities = dict[str, str | int | float]
+"""Resource name → quantity as written ("8", "64Gi"); some writers send bare numbers."""
+
+
+class ContainerClaim(Wire, frozen=True):
+    """resources.claims[]: `name` refers to the pod's `spec.resourceClaims`, `request` narrows to one request of it."""
+
+    name: str = ""
+    request: str = ""
+
+
+class Resources(Wire, frozen=True):
+    requests: Quantities | None = None
+    limits: Quantities | None = None
+    claims: tuple[ContainerClaim, ...] | None = None
+
+
+class Container(Wire, frozen=True):
+    name: str = ""
+    resources: Resources | None = None
+    restart_policy: str | None = None  # on an init container, "Always" makes it a sidecar
+
+
+class PodClaim(Wire, frozen=True):
+    """spec.resourceClaims[]: exactly one of the two names is set (a claim, or a template to make one from)."""
+
+    name: str = ""
+    resource_claim_name: str | None = None
+    resource_claim_template_name: str | None = None
+
+
+class SchedulingGate(Wire, frozen=True):
+    name: str = ""
+
+
+class SchedulingGroup(Wire, frozen=True):
+    """1.36 and later: the pod group the pod belongs to, in its own namespace."""
+
+    pod_group_name: str | None = None
+
+
+class WorkloadReference(Wire, frozen=True):
+    """1.35 only (scheduling.k8s.io/v1alpha1): the group is a part of a Workload."""
+
+    name: str = ""
+    pod_group: str = ""
+    pod_group_replica_key: str | None = None
+
+
+class Toleration(Wire, frozen=True):
+    key: str | None = None
+    operator: str | None = None
+    value: str | None = None
+    effect: str | None = None
+    toleration_seconds: int | None = None
+
+
+class NodeAffinity(Wire, frozen=True):
+    required: NodeSelector | None = field(default=None, name="requiredDuringSchedulingIgnoredDuringExecution")
+
+
+class Affinity(Wire, frozen=True):
+    node_affinity: NodeAffinity | None = None
+
+
+class PodSpec(Wire, frozen=True):
+    node_name: str | None = None
+    scheduler_name: str | None = None
+    scheduling_group: SchedulingGroup | None = None
+    workload_ref: WorkloadReference | None = None
+    scheduling_gates: tuple[SchedulingGate, ...] | None = None
+    priority: int | None = None
+    priority_class_name: str | None = None
+    preemption_policy: str | None = None
+    resource_claims: tuple[PodClaim, ...] | None = None
+    init_containers: tuple[Container, ...] | None = None
+    containers: tuple[Container, ...] | None = None
+    resources: Resources | None = None
+    overhead: Quantities | None = None
+    node_selector: Labels | None = None
+    affinity: Affinity | None = None
+    tolerations: tuple[Toleration, ...] | None = None
+
+
+class ResourceHealth(Wire, frozen=True):
+    """allocatedResourcesStatus[].resources[]: health is "Healthy", "Unhealthy" or "Unknown"."""
+
+    resource_id: str = field(default="", name="resourceID")
+    health: str | None = None
+    message: str | None = None
+
+
+class AllocatedResourceStatus(Wire, frozen=True):
+    """`name` is a resource ("nvidia.com/gpu") or "claim:<pod claim>[/<request>]"."""
+
+    name: str = ""
+    resources: tuple[ResourceHealth, ...] | None = None
+
+
+class ContainerStatus(Wire, frozen=True):
+    name: str = ""
+    ready: bool | None = None
+    restart_count: int | None = None
+    allocated_resources_status: tuple[AllocatedResourceStatus, ...] | None = None
+
+
+class PodClaimStatus(Wire, frozen=True):
+    """A claim made from a template. An entry without a claim name means: none was needed."""
+
+    name: str = ""
+    resource_claim_name: str | None = None
+
+
+class RequestMapping(Wire, frozen=True):
+    """Which request of the scheduler's claim serves one extended resource of one container."""
+
+    container_name: str = ""
+    resource_name: str = ""
+    request_name: str = ""
+
+
+class ExtendedResourceClaimStatus(Wire, frozen=True):
+    resource_claim_name: str = ""
+    request_mappings: tuple[RequestMapping, ...] | None = None
+
+
+class PodStatus(Wire, frozen=True):
+    phase: str | None = None
+    reason: str | None = None
+    message: str | None = None
+    conditions: tuple[Condition, ...] | None = None
+    nominated_node_name: str | None = None
+    start_time: str | None = None
+    qos_class: str | None = None
+    init_container_statuses: tuple[ContainerStatus, ...] | None = None
+    container_statuses: tuple[ContainerStatus, ...] | None = None
+    resource_claim_statuses: tuple[PodClaimStatus, ...] | None = None
+    extended_resource_claim_status: ExtendedResourceClaimStatus | None = None
+
+
+class Pod(Object, frozen=True):
+    spec: PodSpec = field(default_factory=PodSpec)
+    status: PodStatus = field(default_factory=PodStatus)
+
+    @property
+    def group(self) -> str:
+        """Name of the gang the pod belongs to, "" when none; on 1.35 "WORKLOAD/GROUP" (with the replica key, if any)."""
+        if (group := self.spec.scheduling_group) and group.pod_group_name:
+            return group.pod_group_name
+        if (ref := self.spec.workload_ref) and ref.name:
+            name = f"{ref.name}/{ref.pod_group}"
+            return f"{name}/{ref.pod_group_replica_key}" if ref.pod_group_replica_key else name
+        return ""
+
+    @property
+    def finished(self) -> bool:
+        """Succeeded or Failed: the scheduler no longer counts it."""
+        return self.status.phase in ("Succeeded", "Failed")

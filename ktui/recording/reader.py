@@ -1,0 +1,256 @@
+"""Read recordings: JSON lines, version 1, plain, gzip or zstd. A recording is untrusted input.
+
+The first line is the header, every other line one frame with `t` seconds since `created`. Unknown keys and types are skipped
+and counted in `notes`; a last line that is cut off ends the recording without an error, so that one whose writer was killed
+still plays. Sizes are bounded: a line, and what a compressed file may unpack to.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import stat
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, NamedTuple, cast
+
+import msgspec
+from msgspec import Struct, field
+
+from ktui.errors import UsageError
+from ktui.model.decode import DecodeError, from_builtins
+from ktui.model.frame import ActionTaken, Changed, ChangeType, Frame, Listed, Mark, Source, StreamPhase, StreamState
+from ktui.model.kinds import KINDS, Kind
+from ktui.model.meta import Object
+from ktui.model.time import parse_time
+
+VERSION = 1
+MAX_LINE = 256 * 2**20  # a LIST of a large cluster is one line
+MAX_UNPACKED = 4 * 2**30
+
+_PHASES = frozenset(
+    ("absent", "no-access", "needs-login", "listing", "watching", "quiet", "waiting", "polling", "stopped")
+)
+
+
+class Timed(NamedTuple):
+    """A frame and when it happened, in seconds since the recording's `created`."""
+
+    t: float
+    frame: Frame
+
+
+class HeaderResource(Struct, frozen=True):
+    path: str
+    kind: str
+
+
+class HeaderServer(Struct, frozen=True, rename="camel"):
+    git_version: str = ""
+
+
+class Header(Struct, frozen=True):
+    """The first line. More keys may follow in later minor revisions; they are ignored."""
+
+    ktui: str
+    version: int
+    created: str
+    title: str = ""
+    server: HeaderServer = field(default_factory=HeaderServer)
+    resources: tuple[HeaderResource, ...] = ()
+    context: str = ""
+    redacted: bool = True
+
+    @property
+    def start(self) -> float:
+        """Unix seconds of t = 0."""
+        return parse_time(self.created) or 0.0
+
+
+class _Line(Struct):
+    type: str = ""
+    t: float | None = None
+    path: str = ""
+    resource_version: str = field(default="", name="resourceVersion")
+    items: msgspec.Raw | None = None
+    object: msgspec.Raw | None = None
+    state: str = ""
+    message: str = ""
+    until: float | None = None
+    text: str = ""
+
+
+class Recording:
+    """An opened recording. `header` is there at once; frames are decoded while iterating, each pass from the start."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.notes: Counter[str] = Counter()
+        with _open(path) as stream:
+            self.header = self._header(stream)
+        self._sources = {
+            r.path: (Source(r.kind, r.path), kind) for r in self.header.resources if (kind := _kind(r.kind))
+        }
+
+    def frames(self) -> Iterator[Timed]:
+        """All frames in order. `t` never falls: a line that goes back counts as happening at the time of the one before."""
+        self.notes.clear()
+        now = 0.0
+        for document in self._lines():
+            t = document.t
+            if t is None or not 0 <= t < 1e10:
+                self.notes["lines without a usable t"] += 1
+                continue
+            now = max(now, t)
+            frame = self._frame(document)
+            if frame is not None:
+                yield Timed(now, frame)
+
+    def _header(self, stream: IO[bytes]) -> Header:
+        line = _read_line(stream, self.path)
+        try:
+            header = msgspec.json.decode(line, type=Header)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise UsageError(f"{self.path} is not a ktui recording: its first line is no header") from None
+        if header.ktui != "recording":
+            raise UsageError(f"{self.path} is not a ktui recording: its first line is no header")
+        if header.version != VERSION:
+            raise UsageError(
+                f"{self.path} is a recording of version {header.version}; this ktui reads version {VERSION}"
+            )
+        if parse_time(header.created) is None:
+            raise UsageError(f"{self.path}: the header's time of creation is not a time")
+        return header
+
+    def _lines(self) -> Iterator[_Line]:
+        decoder = msgspec.json.Decoder(_Line)
+        with _open(self.path) as stream:
+            _read_line(stream, self.path)
+            while line := _read_line(stream, self.path):
+                if not line.endswith(b"\n"):
+                    try:
+                        yield decoder.decode(line)
+                    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                        self.notes["a last line that is cut off"] += 1
+                    return
+                try:
+                    document = decoder.decode(line)
+                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                    if line.strip():
+                        self.notes["lines that are not frames"] += 1
+                    continue
+                yield document
+
+    def _frame(self, line: _Line) -> Frame | None:
+        match line.type:
+            case "LIST" | "ADDED" | "MODIFIED" | "DELETED" | "STATE":
+                return self._about_source(line)
+            case "MARK":
+                return Mark(line.text)
+            case "ACTION":
+                return ActionTaken({})
+            case "BOOKMARK":
+                return None
+            case _:
+                self.notes[f"frames of the unknown type {line.type[:40]}"] += 1
+                return None
+
+    def _about_source(self, line: _Line) -> Frame | None:
+        known = self._sources.get(line.path)
+        if known is None:
+            self.notes[f"frames of {line.path[:120] or 'no path'}, which this ktui does not show"] += 1
+            return None
+        source, kind = known
+        if line.type == "STATE":
+            phase = cast("StreamPhase", line.state) if line.state in _PHASES else "waiting"
+            return StreamState(source, phase, line.message, line.until)
+        version = line.path.split("/")[3 if kind.group else 2]
+        if line.type == "LIST":
+            return self._list(line, source, kind, version)
+        obj = self._object(line.object, kind, version)
+        return Changed(source, cast("ChangeType", line.type), obj) if obj else None
+
+    def _list(self, line: _Line, source: Source, kind: Kind, version: str) -> Listed:
+        try:
+            raws = msgspec.json.decode(line.items or b"[]", type=list[msgspec.Raw])
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            self.notes["lists without items"] += 1
+            raws = []
+        objects = (self._object(raw, kind, version) for raw in raws)
+        return Listed(source, line.resource_version, tuple(o for o in objects if o is not None))
+
+    def _object(self, raw: msgspec.Raw | None, kind: Kind, version: str) -> Object | None:
+        try:
+            return from_builtins(kind, version, msgspec.json.decode(raw or b"null"))
+        except (DecodeError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            self.notes[f"objects of {kind.plural} that cannot be read"] += 1
+            return None
+
+
+def _kind(name: str) -> Kind | None:
+    return KINDS.get(name)
+
+
+class _Bounded(io.RawIOBase):
+    """A decompressed stream that refuses to grow without end."""
+
+    def __init__(self, inner: IO[bytes], path: Path) -> None:
+        self._inner = inner
+        self._path = path
+        self._left = MAX_UNPACKED
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        try:
+            data = self._inner.read(len(buffer))
+        except EOFError:
+            return 0  # cut off: what was read so far is whole lines, or one that the reader notes
+        except (OSError, zlib.error, ValueError) as error:
+            raise UsageError(f"{self._path} cannot be unpacked: {error}") from None
+        self._left -= len(data)
+        if self._left < 0:
+            raise UsageError(f"{self._path} unpacks to more than {MAX_UNPACKED // 2**30} GiB")
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._inner.close()
+        super().close()
+
+
+def _open(path: Path) -> IO[bytes]:
+    """The recording's lines, unpacked; the form is told by the first bytes, whatever the file's name."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise UsageError(f"{path} is not a regular file")
+        raw = path.open("rb")
+    except OSError as error:
+        raise UsageError(f"cannot read the recording {path}: {error.strerror}") from None
+    magic = raw.read(4)
+    raw.seek(0)
+    if magic[:2] == b"\x1f\x8b":
+        inner: IO[bytes] = cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
+    elif magic == b"\x28\xb5\x2f\xfd":
+        inner = _zstd(raw)
+    else:
+        inner = raw
+    return io.BufferedReader(_Bounded(inner, path), 2**20)
+
+
+def _zstd(raw: IO[bytes]) -> IO[bytes]:
+    try:
+        from compression import zstd  # type: ignore[import-not-found]
+    except ImportError:
+        from backports import zstd
+    return cast("IO[bytes]", zstd.ZstdFile(raw))
+
+
+def _read_line(stream: IO[bytes], path: Path) -> bytes:
+    line = stream.readline(MAX_LINE + 1)
+    if len(line) > MAX_LINE:
+        raise UsageError(f"{path} has a line of more than {MAX_LINE // 2**20} MiB")
+    return line

@@ -1,0 +1,125 @@
+"""What a view is: columns, rows, details, and the shape of its JSON.
+
+A view is a module-level object that computes plain values from the state. Screens ask it for single rows of changed keys;
+commands ask for all of them. Texts are raw: they pass `safe()` at the border to a terminal, and styles are names, not colours.
+To add a column: one `Column` and one cell in the view's module. To add a view: a module here and a line in `views.VIEWS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Any, Literal, Protocol, TypeAlias
+
+from msgspec import Struct
+
+from ktui.cluster.state import Cluster, Entity
+
+Style = Literal["", "dim", "ok", "warn", "bad", "accent"]
+RowKey: TypeAlias = Hashable
+SortValue: TypeAlias = str | float
+
+
+class Cell(Struct, frozen=True, gc=False):
+    """One text with a style name."""
+
+    text: str
+    style: Style = ""
+
+
+class Column(Struct, frozen=True):
+    """`width` is the least, `weight` the share of what is left over; when it gets narrow, the column with the lowest
+    `priority` goes first. An "age" column shows the time since `Row.since`; its cell is only its style."""
+
+    id: str
+    title: str
+    width: int
+    weight: int = 0
+    priority: int = 5
+    kind: Literal["text", "number", "age"] = "text"
+    wide: bool = False  # only with -o wide, and on screens that have room
+
+
+class Row(Struct, frozen=True):
+    """One line of a view. `sort` has a value for each column; `uid` tells a new object under an old name."""
+
+    key: RowKey
+    cells: tuple[Cell, ...]
+    sort: tuple[SortValue, ...]
+    uid: str = ""
+    namespace: str = ""
+    since: float | None = None  # Unix seconds
+    problem: bool = False
+
+
+Line: TypeAlias = tuple[Cell, ...]
+
+
+class Section(Struct, frozen=True):
+    """A titled block of the detail pane."""
+
+    title: str
+    lines: tuple[Line, ...]
+
+
+Document: TypeAlias = dict[str, Any]
+
+
+class View(Protocol):
+    """Pure functions of the state."""
+
+    @property
+    def id(self) -> Entity: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def columns(self) -> tuple[Column, ...]: ...
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kinds it cannot do without: it says "empty" only when all of them are synced."""
+        ...
+
+    @property
+    def joins(self) -> tuple[str, ...]:
+        """Kinds that add to its rows when they can be read."""
+        ...
+
+    def keys(self, cluster: Cluster) -> Iterable[RowKey]:
+        """All row keys in the view's own order."""
+        ...
+
+    def row(self, cluster: Cluster, key: RowKey) -> Row | None:
+        """The row now; None when it is gone."""
+        ...
+
+    def detail(self, cluster: Cluster, key: RowKey, now: float) -> tuple[Section, ...]:
+        """What the detail pane shows; () when the row is gone."""
+        ...
+
+    def item(self, cluster: Cluster, key: RowKey) -> Document | None:
+        """The row as `get -o json` gives it."""
+        ...
+
+    def labels(self, cluster: Cluster, key: RowKey) -> dict[str, str]:
+        """Labels that `-l` selects by."""
+        ...
+
+
+def text(value: object, style: Style = "") -> Cell:
+    return Cell("" if value is None else str(value), style)
+
+
+def search_text(row: Row) -> str:
+    """What a filter looks in: all cells, lower case."""
+    return " ".join(cell.text for cell in row.cells).lower()
+
+
+def pairs(*items: tuple[str, object] | tuple[str, object, Style]) -> tuple[Line, ...]:
+    """Lines of "name  value"; those without a value are left out."""
+    lines = []
+    for name, value, *style in items:
+        if value not in (None, ""):
+            lines.append((Cell(f"{name:<13} ", "dim"), Cell(str(value), style[0] if style else "")))
+    return tuple(lines)
