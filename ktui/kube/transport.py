@@ -1,0 +1,407 @@
+"""The only way to a cluster: one hardened HTTP session per set of credentials, for reads, watches and actions alike.
+
+What is decided here and nowhere else: read-only mode, who we say we are, what is never followed or believed (redirects, cookies,
+netrc, proxies of the environment that do not apply), how long to wait, how much to read, and what a failure is called.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import socket
+import ssl
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Final, NoReturn, Protocol
+from urllib.parse import urlencode
+
+import aiohttp
+from msgspec import Struct
+from multidict import CIMultiDict
+from yarl import URL
+
+from ktui import __version__
+from ktui.errors import KtuiError
+from ktui.kube.failures import (
+    AnswerLost,
+    ApiError,
+    HeadersLate,
+    TlsProblem,
+    UnexpectedAnswer,
+    api_error,
+    connection_error,
+    one_line,
+)
+from ktui.kube.gate import Gate
+from ktui.kube.proxy import proxy_for
+from ktui.kube.readonly import check_read_only
+from ktui.kube.target import Target
+from ktui.kube.timers import Clock, Timers
+
+USER_AGENT: Final = f"ktui/{__version__} ({sys.platform}; {platform.machine()})"
+MAX_BODY: Final = 512 * 1024 * 1024
+"""Bytes of one answer after decompression: no list of ours is that large, a decompression bomb is larger."""
+MAX_ERROR_BODY: Final = 8 * 1024 * 1024
+OLDEST_AIOHTTP: Final = (3, 14)
+
+Params = Mapping[str, str]
+
+
+class CredentialSource(Protocol):
+    """What the transport asks of `ktui.kube.credentials.Credentials`."""
+
+    @property
+    def generation(self) -> int: ...
+    async def headers(self) -> Mapping[str, str]: ...
+    async def ssl_context(self) -> ssl.SSLContext | None: ...
+    async def on_unauthorized(self, used_headers: Mapping[str, str], /) -> bool: ...
+    def redact(self, text: str, /) -> str: ...
+
+
+class Response(Struct, frozen=True):
+    """A complete answer with a status below 400. `headers` keep repeated ones (`getall`); `body` is decompressed."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Counters(Struct):
+    """Since the connection began; `received` is bytes after decompression."""
+
+    requests: int = 0
+    failures: int = 0
+    received: int = 0
+
+
+def check_aiohttp(version: str = aiohttp.__version__) -> None:
+    """Raises KtuiError for an aiohttp that decodes only the first member of a gzip stream."""
+    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+    if numbers < OLDEST_AIOHTTP:
+        raise KtuiError(
+            f"aiohttp {version} is too old: before 3.14.0 it loses watch events without an error on compressed streams;"
+            " upgrade it to 3.14.0 or later"
+        )
+
+
+class Transport:
+    def __init__(
+        self,
+        target: Target,
+        credentials: CredentialSource,
+        *,
+        read_only: bool,
+        environ: Mapping[str, str],
+        timers: Timers | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        """`environ` names proxies. Opens nothing until the first request.
+
+        Raises KtuiError when the installed aiohttp cannot be trusted, UsageError for a proxy that cannot be used.
+        """
+        check_aiohttp()
+        self.target = target
+        self.read_only = read_only
+        self.counters = Counters()
+        self.timers = timers or Timers()
+        self.clock = clock or Clock()
+        self.gate = Gate(self.timers, self.clock)
+        self._credentials = credentials
+        self._proxy = proxy_for(target, environ)
+        self._session: _Session | None = None
+        self._retired: set[_Session] = set()
+        self._opening = asyncio.Lock()
+        self._closed = False
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Params | None = None,
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+        stall: float | None = None,
+        limit: int = MAX_BODY,
+    ) -> Response:
+        """One request, its whole answer. `path` begins with "/" and is relative to the server's URL.
+
+        `timeout` limits the whole (None: `Timers.short_get`, unless `stall` is given), `stall` the time between two reads.
+        Raises ReadOnlyRefused before anything is sent; ApiError for 4xx and 5xx; UnexpectedAnswer; Unreachable; NeedsLogin.
+        """
+        total = self.timers.short_get if timeout is None and stall is None else timeout
+        limits = aiohttp.ClientTimeout(total=total, connect=self.timers.connect, sock_read=stall)
+        async with self._exchange(method, path, params, body, headers, limits) as (response, _):
+            if response.status >= 400:
+                await self._refuse(response)
+            return Response(response.status, response.headers, await self._read(response, limit))
+
+    @asynccontextmanager
+    async def stream(self, path: str, params: Params) -> AsyncIterator[Stream]:
+        """A watch. Entered once the status line is there; leaving it closes the connection.
+
+        Raises like `request`, and HeadersLate when the server accepts but says nothing for `Timers.headers`.
+        """
+        limits = aiohttp.ClientTimeout(total=None, connect=self.timers.connect)
+        # A streaming list is compressed in many gzip members, which proxies and clients get wrong.
+        headers = {"Accept-Encoding": "identity"}
+        async with AsyncExitStack() as stack:
+            exchange = self._exchange("GET", path, params, None, headers, limits)
+            try:
+                async with asyncio.timeout(self.timers.headers):
+                    response, session = await stack.enter_async_context(exchange)
+            except TimeoutError:
+                raise HeadersLate(f"{self.target.host} accepted a watch but sent no answer") from None
+            stack.callback(response.close)
+            if response.status >= 400:
+                await self._refuse(response)
+            yield Stream(response, session, self)
+
+    def redact(self, text: str) -> str:
+        return self._credentials.redact(text)
+
+    @property
+    def generation(self) -> int:
+        """Of the credentials: what was opened under an older one should be opened anew."""
+        return self._credentials.generation
+
+    def failed(self, error: BaseException) -> KtuiError:
+        """The exception of a read, as ktui calls it."""
+        self.counters.failures += 1
+        return connection_error(error, self.target.host, self.redact)
+
+    async def reset(self) -> None:
+        """Forget pooled connections (after a sleep they are dead): the next request opens a new session."""
+        if self._session is not None:
+            session, self._session = self._session, None
+            self._retired.add(session)
+            await self._dispose(session)
+
+    async def close(self) -> None:
+        """Close every connection; later requests fail."""
+        self._closed = True
+        await self.reset()
+        for session in tuple(self._retired):
+            await session.http.close()
+
+    @asynccontextmanager
+    async def _exchange(
+        self,
+        method: str,
+        path: str,
+        params: Params | None,
+        body: bytes | None,
+        headers: Mapping[str, str] | None,
+        limits: aiohttp.ClientTimeout,
+    ) -> AsyncIterator[tuple[aiohttp.ClientResponse, _Session]]:
+        """Send, with one more try after a 401 that the credentials could cure. A 401 means: not carried out."""
+        if self.read_only:
+            check_read_only(method, path)
+        for last_try in (False, True):
+            used = await self._credentials.headers()
+            async with self._current() as session:
+                response = await self._send(
+                    session, method, path, params, body, self._headers(headers, used, body), limits
+                )
+                try:
+                    if response.status != 401 or last_try:
+                        yield response, session
+                        return
+                finally:
+                    response.release()
+            if not await self._credentials.on_unauthorized(used):
+                raise ApiError(401, "Unauthorized", "the server does not accept these credentials")
+
+    def _headers(
+        self, own: Mapping[str, str] | None, credentials: Mapping[str, str], body: bytes | None
+    ) -> CIMultiDict[str]:
+        headers = CIMultiDict(own or {})
+        headers.extend(credentials)  # impersonation repeats names
+        headers.setdefault("Accept", "application/json")
+        headers.setdefault("Accept-Encoding", "identity")
+        headers["User-Agent"] = USER_AGENT
+        if body is not None:
+            headers.setdefault("Content-Type", "application/json")
+        if self._proxy is not None and self.target.tls is None:
+            headers.extend(self._proxy.headers)  # without TLS there is no CONNECT that could carry them
+        return headers
+
+    async def _send(
+        self,
+        session: _Session,
+        method: str,
+        path: str,
+        params: Params | None,
+        body: bytes | None,
+        headers: CIMultiDict[str],
+        limits: aiohttp.ClientTimeout,
+    ) -> aiohttp.ClientResponse:
+        query = f"?{urlencode(params)}" if params else ""
+        self.counters.requests += 1
+        try:
+            response = await session.http.request(
+                method,
+                URL(f"{self.target.server}{path}{query}", encoded=True),
+                data=body,
+                headers=headers,
+                timeout=limits,
+                allow_redirects=False,
+                server_hostname=self.target.server_name,
+                proxy=self._proxy.url if self._proxy else None,
+                proxy_headers=self._proxy.headers if self._proxy else None,
+                middlewares=() if method in ("GET", "HEAD") else (_send_once,),
+            )
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            failure = self.failed(error)
+            if isinstance(failure, TlsProblem):
+                await self.reset()  # the next try reads the certificate files again
+            raise failure from None
+        try:
+            self._check_kind(response)
+        except UnexpectedAnswer:
+            response.close()
+            raise
+        return response
+
+    def _check_kind(self, response: aiohttp.ClientResponse) -> None:
+        host = self.target.host
+        if 300 <= response.status < 400 and response.status != 304:
+            place = one_line(response.headers.get("Location", ""), 120)
+            where = URL(place).host if place.startswith(("http://", "https://")) else place
+            raise UnexpectedAnswer(
+                f"unexpected answer from host {host}: it redirects to {where or 'nowhere'} (a login page, or a wrong server URL)"
+            )
+        if response.status < 300 and response.content_type == "text/html":
+            raise UnexpectedAnswer(f"unexpected answer from host {host}: a web page, not the Kubernetes API")
+
+    async def _refuse(self, response: aiohttp.ClientResponse) -> NoReturn:
+        try:
+            async with asyncio.timeout(self.timers.short_get):
+                content = await self._read(response, MAX_ERROR_BODY)
+        except (KtuiError, TimeoutError):
+            content = b""  # the status alone says enough
+        raise api_error(response.status, content, self.redact, response.headers.get("Retry-After"))
+
+    async def _read(self, response: aiohttp.ClientResponse, limit: int) -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        try:
+            async for part in response.content.iter_any():
+                size += len(part)
+                if size > limit:
+                    response.close()
+                    raise UnexpectedAnswer(f"unexpected answer from host {self.target.host}: more than {limit} bytes")
+                parts.append(part)
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise self.failed(error) from None
+        finally:
+            self.counters.received += size
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    @asynccontextmanager
+    async def _current(self) -> AsyncIterator[_Session]:
+        """The session of the present credentials. An older one lives until its last answer has been read."""
+        context = await self._credentials.ssl_context()
+        async with self._opening:
+            if self._closed:
+                raise KtuiError("this connection is closed")
+            session = self._session
+            if session is None or session.generation != self.generation or session.context is not context:
+                await self.reset()
+                session = self._session = _Session(context, self.generation)
+        session.users += 1
+        try:
+            yield session
+        finally:
+            session.users -= 1
+            await self._dispose(session)
+
+    async def _dispose(self, session: _Session) -> None:
+        if session in self._retired and session.users == 0:
+            self._retired.discard(session)
+            await session.http.close()
+
+
+class Stream:
+    """A watch that has begun: raw bytes, as they come."""
+
+    def __init__(self, response: aiohttp.ClientResponse, session: _Session, transport: Transport) -> None:
+        self._response = response
+        self._session = session
+        self._transport = transport
+
+    @property
+    def outdated(self) -> bool:
+        """Opened with credentials that have been replaced: go on with a new one."""
+        return self._session.generation != self._transport.generation
+
+    async def read(self) -> bytes:
+        """The next bytes, b"" at a clean end. May be cancelled (a time-out) and called again. Raises Unreachable."""
+        try:
+            chunk = await self._response.content.readany()
+        except (aiohttp.ClientError, OSError) as error:
+            raise self._transport.failed(error) from None
+        self._transport.counters.received += len(chunk)
+        return chunk
+
+    def abort(self) -> None:
+        """Break the connection; a pending `read` raises Unreachable."""
+        self._response.close()
+
+
+class _Session:
+    """An aiohttp session and how many requests use it."""
+
+    def __init__(self, context: ssl.SSLContext | None, generation: int) -> None:
+        self.generation = generation
+        self.context = context
+        self.users = 0
+        self.http = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(
+                ssl=context if context is not None else True,
+                limit=0,  # one connection a watch; their number is bounded by the number of sources
+                socket_factory=_keep_alive_socket,
+            ),
+            trust_env=False,
+            cookie_jar=aiohttp.DummyCookieJar(),
+        )
+
+
+async def _send_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+    """aiohttp sends a DELETE or PUT again when the connection breaks; a write must never be repeated without being asked."""
+    try:
+        return await handler(request)
+    except aiohttp.ServerDisconnectedError:
+        host = request.url.host or "the server"
+        raise AnswerLost(
+            f"{host} closed the connection before it answered; the request may have been carried out"
+        ) from None
+
+
+def _keep_alive_socket(address: aiohttp.AddrInfoType) -> socket.socket:
+    """A socket that notices a dead peer within a minute: HTTP/1.1 has no pings as HTTP/2 has."""
+    family, kind, protocol, _, _ = address
+    made = socket.socket(family, kind, protocol)
+    try:
+        made.setblocking(False)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in _KEEP_ALIVE:
+            if hasattr(socket, name):
+                made.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+# Idle seconds before a probe, seconds between probes, probes; milliseconds that sent data may stay unacknowledged.
+# macOS calls the first one TCP_KEEPALIVE.
+_KEEP_ALIVE: Final = (
+    ("TCP_KEEPIDLE", 30),
+    ("TCP_KEEPALIVE", 30),
+    ("TCP_KEEPINTVL", 10),
+    ("TCP_KEEPCNT", 3),
+    ("TCP_USER_TIMEOUT", 45_000),
+)
