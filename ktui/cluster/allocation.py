@@ -125,7 +125,7 @@ def holders(cluster: Cluster, device: DeviceId) -> list[tuple[ResourceClaim, All
     return found
 
 
-def device_ids(cluster: Cluster, pod: Pod) -> set[DeviceId]:
+def pod_devices(cluster: Cluster, pod: Pod) -> set[DeviceId]:
     """All devices of all claims the pod uses, whichever container sees them."""
     claims = (cluster.claim(key) for key in pod_claims(pod))
     return {result.id for claim in claims if claim is not None for result in claim.results}

@@ -20,8 +20,8 @@ from ktui.model.claim import ResourceClaim
 from ktui.model.event import Event
 from ktui.model.frame import ActionTaken, Changed, Frame, Listed, Mark, Source, StreamPhase, StreamState
 from ktui.model.kinds import KINDS
-from ktui.model.meta import Key, Object
-from ktui.model.pod import Pod
+from ktui.model.meta import Key, Object, condition
+from ktui.model.pod import DEFAULT_SCHEDULER, Pod
 from ktui.model.podgroup import PodGroup
 from ktui.model.resourceslice import DeviceId, PoolId, ResourceSlice
 from ktui.model.taintrule import DeviceTaintRule
@@ -29,7 +29,7 @@ from ktui.model.workload import Workload
 
 O = TypeVar("O", bound=Object)  # noqa: E741 - the conventional name of an object type
 
-Entity = Literal["gangs", "devices", "claims", "taints", "autoscalers", "pods"]
+Entity = Literal["gangs", "devices", "claims", "taints", "autoscalers", "workloads", "pods"]
 """What views show a row of. Keys: (namespace, name), except devices: DeviceId, taints: see `taints.TaintKey`."""
 
 
@@ -41,6 +41,7 @@ class Dirty(Struct):
     claims: set[Key] = field(default_factory=set)
     taints: set[tuple[str, ...]] = field(default_factory=set)
     autoscalers: set[Key] = field(default_factory=set)
+    workloads: set[Key] = field(default_factory=set)
     pods: set[Key] = field(default_factory=set)
     streams: bool = False
 
@@ -50,11 +51,14 @@ class Dirty(Struct):
         self.claims |= other.claims
         self.taints |= other.taints
         self.autoscalers |= other.autoscalers
+        self.workloads |= other.workloads
         self.pods |= other.pods
         self.streams |= other.streams
 
     def __bool__(self) -> bool:
-        return self.streams or any((self.gangs, self.devices, self.claims, self.taints, self.autoscalers, self.pods))
+        return self.streams or any(
+            (self.gangs, self.devices, self.claims, self.taints, self.autoscalers, self.workloads, self.pods)
+        )
 
 
 class Stream(Struct):
@@ -77,6 +81,7 @@ class Cluster:
         self.pods_by_group: Index[Key] = Index(_pod_group)
         self.pods_by_replicated_group: Index[Key] = Index(_replicated_group)
         self.pods_by_claim: Index[Key] = Index(pod_claims)
+        self.attempts_by_scheduler: Index[str] = Index(_attempted_by)
         self.claims_by_device: Index[DeviceId] = Index(_claim_devices)
         self.slices_by_pool: Index[PoolId] = Index(_slice_pool)
         self.groups_by_workload: Index[Key] = Index(_group_workload)
@@ -134,6 +139,7 @@ class Cluster:
                 self.pods_by_group.update(key, old, new)
                 self.pods_by_replicated_group.update(key, old, new)
                 self.pods_by_claim.update(key, old, new)
+                self.attempts_by_scheduler.update(key, old, new)
             case "ResourceClaim":
                 self.claims_by_device.update(key, old, new)
             case "ResourceSlice":
@@ -154,9 +160,11 @@ class Cluster:
                 self._touch_pod(obj, dirty)
             case PodGroup():
                 dirty.gangs.add(obj.key)
+                dirty.workloads.update(_group_workload(obj))
                 dirty.pods.update(self.pods_by_group[obj.key])
                 dirty.claims.update(_group_claims(obj))
             case Workload():
+                dirty.workloads.add(obj.key)
                 dirty.gangs.update(self.groups_by_workload[obj.key])
                 dirty.gangs.update((obj.namespace, f"{obj.name}/{group.name}") for group in obj.spec.pod_groups or ())
             case ResourceClaim():
@@ -177,6 +185,8 @@ class Cluster:
         if group := pod.group:
             dirty.gangs.add((pod.namespace, group))
             dirty.gangs.update(_replicated_group(pod))
+            owner = self.group((pod.namespace, group))
+            dirty.workloads.update(_group_workload(owner) if owner else ((pod.namespace, group.partition("/")[0]),))
         for claim_key in pod_claims(pod):
             dirty.claims.add(claim_key)
             claim = self.claim(claim_key)
@@ -298,6 +308,15 @@ def _replicated_group(obj: Object) -> Iterable[Key]:
     """1.35: the group of which the pod's group is one replica."""
     if isinstance(obj, Pod) and (ref := obj.spec.workload_ref) is not None and ref.pod_group_replica_key:
         yield (obj.namespace, f"{ref.name}/{ref.pod_group}")
+
+
+def _attempted_by(obj: Object) -> Iterable[str]:
+    """The scheduler, other than the default one, that has placed or refused the pod."""
+    if not isinstance(obj, Pod):
+        return
+    scheduler = obj.spec.scheduler_name or DEFAULT_SCHEDULER
+    if scheduler != DEFAULT_SCHEDULER and (obj.spec.node_name or condition(obj.status.conditions, "PodScheduled")):
+        yield scheduler
 
 
 def pod_claims(obj: Object) -> Iterable[Key]:

@@ -7,6 +7,8 @@ from msgspec import field
 from ktui.model.meta import Condition, Labels, Object, Wire
 from ktui.model.node import NodeSelector
 
+DEFAULT_SCHEDULER = "default-scheduler"
+
 Quantities = dict[str, str | int | float]
 """Resource name → quantity as written ("8", "64Gi"); some writers send bare numbers."""
 

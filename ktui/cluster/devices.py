@@ -1,0 +1,84 @@
+"""One device with all that is known of it: published, allocated, tainted, healthy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from ktui.cluster.allocation import holders, users
+from ktui.cluster.health import Health, device_health
+from ktui.cluster.pools import Pool, PublishedDevice
+from ktui.cluster.state import Cluster
+from ktui.cluster.taints import EffectiveTaint, taints_of, worst
+from ktui.model.claim import AllocationResult, ResourceClaim
+from ktui.model.pod import Pod
+from ktui.model.resourceslice import DeviceId
+
+DeviceState = Literal[
+    "free",
+    "used",
+    "tainted",  # NoSchedule or NoExecute, in use or not
+    "unhealthy",
+    "unusable",  # not in use, and its pool is incomplete or invalid
+    "gone",  # allocated, but published no longer
+]
+
+
+class DeviceInfo(NamedTuple):
+    id: DeviceId
+    state: DeviceState
+    published: PublishedDevice | None
+    pool: Pool | None
+    holders: tuple[tuple[ResourceClaim, AllocationResult], ...]
+    pods: tuple[Pod, ...]
+    taints: tuple[EffectiveTaint, ...]
+    health: Health | None
+
+    @property
+    def node(self) -> str:
+        return (self.published.node if self.published else "") or (self.pool.node if self.pool else "")
+
+    @property
+    def conflict(self) -> bool:
+        """Whether several claims hold a device that is for one only."""
+        exclusive = [c for c, r in self.holders if not r.admin_access and not r.share_id]
+        return len(exclusive) > 1
+
+
+def device_ids(cluster: Cluster) -> Iterator[DeviceId]:
+    """All devices: published ones by pool, and allocated ones that are published no longer."""
+    published: set[DeviceId] = set()
+    for pool in cluster.pools():
+        for name in pool.devices:
+            published.add(device := (*pool.id, name))
+            yield device
+    yield from (device for device in cluster.claims_by_device.values() if device not in published)
+
+
+def device_info(cluster: Cluster, device: DeviceId) -> DeviceInfo | None:
+    """The device, None when nothing knows it."""
+    pool = cluster.pool(device[:2])
+    published = pool.devices.get(device[2]) if pool else None
+    held = tuple(holders(cluster, device))
+    if published is None and not held:
+        return None
+    pods = {pod.metadata.uid or pod.key: pod for claim, _ in held for pod in users(cluster, claim.key)}
+    taints = taints_of(cluster, device)
+    health = device_health(cluster, device) if held else None
+    info = DeviceInfo(device, "free", published, pool, held, tuple(pods.values()), taints, health)
+    return info._replace(state=_state(info))
+
+
+def _state(info: DeviceInfo) -> DeviceState:
+    if info.published is None:
+        return "gone"
+    if info.health is not None and info.health.health == "Unhealthy":
+        return "unhealthy"
+    taint = worst(info.taints)
+    if taint is not None and taint.effect != "None":
+        return "tainted"
+    if any(not result.admin_access for _, result in info.holders):
+        return "used"
+    if info.pool is not None and info.pool.status != "ok":
+        return "unusable"
+    return "free"

@@ -1,0 +1,194 @@
+"""HorizontalPodAutoscalers: asleep, waking, paused, or unable to read a metric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from ktui.cluster.state import Cluster
+from ktui.model.autoscaler import Amount, HorizontalPodAutoscaler, Metric, MetricTarget, MetricValue
+from ktui.model.meta import Key, condition
+from ktui.model.time import format_age, parse_time
+from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
+from ktui.views.pods import event_lines
+from ktui.views.shared import as_key, time_text
+
+
+def autoscaler_state(hpa: HorizontalPodAutoscaler) -> tuple[str, Style]:
+    """One word or two (autoscaling/v2 conditions, 1.37): a target that a person scaled to 0 is "paused" and never woken."""
+    current = hpa.status.current_replicas or 0
+    active = condition(hpa.status.conditions, "ScalingActive")
+    asleep = condition(hpa.status.conditions, "ScaledToZero")
+    able = condition(hpa.status.conditions, "AbleToScale")
+    if active is not None and active.status == "False" and active.reason == "ScalingDisabled":
+        return "paused", "warn"
+    if current == 0 and (hpa.status.desired_replicas or 0) > 0:
+        return "waking", "accent"
+    if asleep is not None and asleep.status == "True":
+        return "asleep", "dim"
+    if able is not None and able.status == "False":
+        return "cannot scale", "bad"
+    if active is not None and active.status == "False":
+        return "no metric", "bad"
+    return ("active", "ok") if active is not None else ("new", "dim")
+
+
+class AutoscalersView:
+    id: Final = "autoscalers"
+    title = "Autoscalers"
+    kinds = ("HorizontalPodAutoscaler",)
+    joins = ("Event",)
+    columns = (
+        Column("namespace", "NAMESPACE", 9, 1, priority=4),
+        Column("name", "AUTOSCALER", 12, 2, priority=9),
+        Column("target", "TARGET", 14, 2, priority=3),
+        Column("min", "MIN", 4, 0, priority=8, kind="number"),
+        Column("now", "NOW", 4, 0, priority=8, kind="number"),
+        Column("max", "MAX", 4, 0, priority=8, kind="number"),
+        Column("state", "STATE", 12, 0, priority=7),
+        Column("metrics", "METRICS", 14, 3, priority=5),
+        Column("why", "WHY", 12, 4, priority=6),
+        Column("age", "AGE", 6, 0, priority=2, kind="age"),
+    )
+
+    def keys(self, cluster: Cluster) -> Iterable[Key]:
+        return sorted(cluster.stores["HorizontalPodAutoscaler"].objects)
+
+    def row(self, cluster: Cluster, key: RowKey) -> Row | None:
+        hpa = _find(cluster, key)
+        if hpa is None:
+            return None
+        state, style = autoscaler_state(hpa)
+        current = hpa.status.current_replicas or 0
+        target = f"{hpa.spec.scale_target_ref.kind}/{hpa.spec.scale_target_ref.name}"
+        metrics = ", ".join(metric_text(metric, hpa) for metric in hpa.spec.metrics or ())
+        created = parse_time(hpa.metadata.creation_timestamp)
+        why = _why(hpa)
+        cells = (
+            Cell(hpa.namespace),
+            Cell(hpa.name),
+            Cell(target),
+            Cell(str(hpa.min_replicas)),
+            Cell(str(current)),
+            Cell(str(hpa.spec.max_replicas)),
+            Cell(state, style),
+            Cell(metrics),
+            Cell(why, style if style == "bad" else ""),
+            Cell("", "dim"),
+        )
+        sort = (
+            hpa.namespace, hpa.name, target, hpa.min_replicas, current, hpa.spec.max_replicas, state, metrics, why, -(created or 0.0),
+        )  # fmt: skip
+        return Row(
+            key=hpa.key,
+            cells=cells,
+            sort=sort,
+            uid=hpa.metadata.uid,
+            namespace=hpa.namespace,
+            since=created,
+            problem=style in ("bad", "warn"),
+        )
+
+    def labels(self, cluster: Cluster, key: RowKey) -> dict[str, str]:
+        hpa = _find(cluster, key)
+        return (hpa.metadata.labels or {}) if hpa else {}
+
+    def detail(self, cluster: Cluster, key: RowKey, now: float) -> tuple[Section, ...]:
+        hpa = _find(cluster, key)
+        if hpa is None:
+            return ()
+        state, style = autoscaler_state(hpa)
+        about = pairs(
+            ("state", state, style),
+            ("target", f"{hpa.spec.scale_target_ref.kind}/{hpa.spec.scale_target_ref.name}"),
+            (
+                "replicas",
+                f"min {hpa.min_replicas} · now {hpa.status.current_replicas or 0} · max {hpa.spec.max_replicas}",
+            ),
+            ("desired", hpa.status.desired_replicas),
+            ("may sleep", _may_sleep(hpa)),
+            ("last scaled", time_text(parse_time(hpa.status.last_scale_time), now)),
+        )
+        metrics = tuple((Cell(metric_text(metric, hpa)),) for metric in hpa.spec.metrics or ())
+        sections = [
+            Section(f"Autoscaler {hpa.namespace}/{hpa.name}", about),
+            Section("Metrics", metrics),
+            Section("Conditions", tuple(_conditions(hpa, now))),
+            Section("Events", tuple(event_lines(cluster, hpa.metadata.uid, now))),
+        ]
+        return tuple(section for section in sections if section.lines)
+
+    def item(self, cluster: Cluster, key: RowKey) -> Document | None:
+        hpa = _find(cluster, key)
+        if hpa is None:
+            return None
+        ref = hpa.spec.scale_target_ref
+        return {
+            "namespace": hpa.namespace,
+            "name": hpa.name,
+            "target": {"kind": ref.kind, "name": ref.name},
+            "minReplicas": hpa.min_replicas,
+            "maxReplicas": hpa.spec.max_replicas,
+            "currentReplicas": hpa.status.current_replicas or 0,
+            "desiredReplicas": hpa.status.desired_replicas or 0,
+            "state": autoscaler_state(hpa)[0],
+            "maySleep": hpa.may_sleep,
+            "metrics": [
+                {"type": m.type, "name": m.source.label if m.source else None, "text": metric_text(m, hpa)}
+                for m in hpa.spec.metrics or ()
+            ],
+            "conditions": [
+                {"type": c.type, "status": c.status, "reason": c.reason, "message": c.message}
+                for c in hpa.status.conditions or ()
+            ],
+        }
+
+
+def metric_text(metric: Metric, hpa: HorizontalPodAutoscaler) -> str:
+    """One metric as kubectl writes it: "cpu 43%/50%", "<unknown>" where it could not be read."""
+    source = metric.source
+    if source is None:
+        return metric.type
+    current = next(
+        (m.source.current for m in hpa.status.current_metrics or () if m.source and m.source.label == source.label),
+        None,
+    )
+    return f"{source.label} {_amount(current)}/{_amount(source.target)}"
+
+
+def _amount(value: MetricTarget | MetricValue | None) -> str:
+    if value is None:
+        return "<unknown>"
+    if value.average_utilization is not None:
+        return f"{value.average_utilization}%"
+    amount: Amount = value.average_value if value.average_value is not None else value.value
+    return "<unknown>" if amount is None else f"{amount}{' (avg)' if value.average_value is not None else ''}"
+
+
+def _why(hpa: HorizontalPodAutoscaler) -> str:
+    for type_ in ("AbleToScale", "ScalingActive"):
+        found = condition(hpa.status.conditions, type_)
+        if found is not None and found.status == "False":
+            return found.message or found.reason or ""
+    return ""
+
+
+def _may_sleep(hpa: HorizontalPodAutoscaler) -> str:
+    return "yes, minReplicas may be 0" if hpa.may_sleep else "no: minReplicas 0 needs an Object or External metric"
+
+
+def _conditions(hpa: HorizontalPodAutoscaler, now: float) -> Iterable[Line]:
+    for c in hpa.status.conditions or ():
+        since = parse_time(c.last_transition_time)
+        age = format_age(now - since) if since is not None else "-"
+        bad = c.status == "False" and c.type in ("AbleToScale", "ScalingActive")
+        text = " ".join(part for part in (c.reason, c.message) if part)
+        yield (Cell(f"{age:>6}  ", "dim"), Cell(f"{c.type} {c.status}  ", "bad" if bad else ""), Cell(text))
+
+
+def _find(cluster: Cluster, key: RowKey) -> HorizontalPodAutoscaler | None:
+    found = cluster.stores["HorizontalPodAutoscaler"].get(as_key(key))
+    return found if isinstance(found, HorizontalPodAutoscaler) else None
+
+
+VIEW = AutoscalersView()

@@ -1,0 +1,165 @@
+"""ResourceClaims: pending or allocated, which devices, who uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from ktui.cluster.allocation import users
+from ktui.cluster.state import Cluster
+from ktui.cluster.taints import taints_of
+from ktui.model.claim import EXTENDED_RESOURCE_ANNOTATION, Consumer, DeviceRequest, Request, ResourceClaim
+from ktui.model.meta import Key
+from ktui.model.time import parse_time
+from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
+from ktui.views.pods import event_lines
+from ktui.views.shared import as_key, device_full, device_text, owner_text, time_text
+from ktui.views.taints import taint_document
+
+
+def claim_state(claim: ResourceClaim) -> str:
+    """The words kubectl uses."""
+    if claim.metadata.deletion_timestamp is not None:
+        return "deleted"
+    if claim.status.allocation is None:
+        return "pending"
+    return "allocated,reserved" if claim.status.reserved_for else "allocated"
+
+
+class ClaimsView:
+    id: Final = "claims"
+    title = "Claims"
+    kinds = ("ResourceClaim",)
+    joins = ("Pod", "PodGroup", "ResourceSlice", "DeviceTaintRule", "Event")
+    columns = (
+        Column("namespace", "NAMESPACE", 9, 1, priority=4),
+        Column("claim", "CLAIM", 18, 4, priority=9),
+        Column("state", "STATE", 18, 0, priority=8),
+        Column("wants", "WANTS", 10, 2, priority=5),
+        Column("devices", "DEVICES", 14, 3, priority=7),
+        Column("users", "USED BY", 12, 3, priority=6),
+        Column("age", "AGE", 6, 0, priority=3, kind="age"),
+    )
+
+    def keys(self, cluster: Cluster) -> Iterable[Key]:
+        return sorted(cluster.stores["ResourceClaim"].objects)
+
+    def row(self, cluster: Cluster, key: RowKey) -> Row | None:
+        claim = cluster.claim(as_key(key))
+        if claim is None:
+            return None
+        state = claim_state(claim)
+        wants = ", ".join(request_text(request) for request in claim.spec.devices.requests or ())
+        devices = " ".join(device_text(result.id) for result in claim.results)
+        holders = " ".join(consumer_text(c) for c in claim.status.reserved_for or ())
+        tainted = any(t.effect == "NoExecute" for r in claim.results for t in taints_of(cluster, r.id))
+        created = parse_time(claim.metadata.creation_timestamp)
+        style: Style = "ok" if state.startswith("allocated") else "warn" if state == "pending" else "dim"
+        cells = (
+            Cell(claim.namespace),
+            Cell(claim.name),
+            Cell(state, style),
+            Cell(wants),
+            Cell(devices, "bad" if tainted else ""),
+            Cell(holders),
+            Cell("", "dim"),
+        )
+        return Row(
+            key=claim.key,
+            cells=cells,
+            sort=(claim.namespace, claim.name, state, wants, devices, holders, -(created or 0.0)),
+            uid=claim.metadata.uid,
+            namespace=claim.namespace,
+            since=created,
+            problem=state == "pending" or tainted,
+        )
+
+    def labels(self, cluster: Cluster, key: RowKey) -> dict[str, str]:
+        claim = cluster.claim(as_key(key))
+        return (claim.metadata.labels or {}) if claim else {}
+
+    def detail(self, cluster: Cluster, key: RowKey, now: float) -> tuple[Section, ...]:
+        claim = cluster.claim(as_key(key))
+        if claim is None:
+            return ()
+        extended = (claim.metadata.annotations or {}).get(EXTENDED_RESOURCE_ANNOTATION) == "true"
+        about = pairs(
+            ("state", claim_state(claim)),
+            ("owner", owner_text(claim)),
+            ("made for", "extended resources, by the scheduler" if extended else ""),
+            ("reserved for", ", ".join(consumer_text(c) for c in claim.status.reserved_for or ())),
+            ("used by", ", ".join(pod.name for pod in users(cluster, claim.key))),
+            ("created", time_text(parse_time(claim.metadata.creation_timestamp), now)),
+        )
+        sections = [
+            Section(f"Claim {claim.namespace}/{claim.name}", about),
+            Section("Requests", tuple(_request_lines(claim))),
+            Section("Devices", tuple(_result_lines(cluster, claim))),
+            Section("Events", tuple(event_lines(cluster, claim.metadata.uid, now))),
+        ]
+        return tuple(section for section in sections if section.lines)
+
+    def item(self, cluster: Cluster, key: RowKey) -> Document | None:
+        claim = cluster.claim(as_key(key))
+        if claim is None:
+            return None
+        owner = claim.metadata.controller
+        return {
+            "namespace": claim.namespace,
+            "name": claim.name,
+            "state": claim_state(claim),
+            "owner": {"kind": owner.kind, "name": owner.name} if owner else None,
+            "requests": [{"name": r.name, "wants": request_text(r)} for r in claim.spec.devices.requests or ()],
+            "devices": [
+                {
+                    "driver": r.driver,
+                    "pool": r.pool,
+                    "device": r.device,
+                    "request": r.request,
+                    "shareID": r.share_id,
+                    "adminAccess": bool(r.admin_access),
+                    "taints": [taint_document(taint) for taint in taints_of(cluster, r.id)],
+                }
+                for r in claim.results
+            ],
+            "reservedFor": [{"resource": c.resource, "name": c.name} for c in claim.status.reserved_for or ()],
+            "usedBy": [pod.name for pod in users(cluster, claim.key)],
+        }
+
+
+def request_text(request: Request) -> str:
+    """What a request asks for: "2 x gpu.example.com", "all of …", or alternatives joined by "or"."""
+    options = (request.exactly,) if request.exactly else request.first_available or ()
+    return " or ".join(_wanted(option) for option in options)
+
+
+def consumer_text(consumer: Consumer) -> str:
+    return consumer.name if consumer.resource == "pods" else f"{consumer.resource.removesuffix('s')} {consumer.name}"
+
+
+def _wanted(option: DeviceRequest) -> str:
+    amount = "all of" if option.allocation_mode == "All" else f"{option.count or 1} x"
+    return f"{amount} {option.device_class_name}"
+
+
+def _request_lines(claim: ResourceClaim) -> Iterable[Line]:
+    for request in claim.spec.devices.requests or ():
+        yield (Cell(f"{request.name}  ", "accent"), Cell(request_text(request)))
+        for option in (request.exactly,) if request.exactly else request.first_available or ():
+            for selector in option.selectors or ():
+                if selector.cel is not None:
+                    yield (Cell("  where ", "dim"), Cell(selector.cel.expression))
+    for constraint in claim.spec.devices.constraints or ():
+        if constraint.match_attribute:
+            yield (Cell("one value of ", "dim"), Cell(constraint.match_attribute))
+        if constraint.distinct_attribute:
+            yield (Cell("a different value each of ", "dim"), Cell(constraint.distinct_attribute))
+
+
+def _result_lines(cluster: Cluster, claim: ResourceClaim) -> Iterable[Line]:
+    for result in claim.results:
+        taints = " ".join(t.text for t in taints_of(cluster, result.id))
+        yield (Cell(f"{device_full(result.id)}  "), Cell(f"request {result.request}  ", "dim"), Cell(taints, "bad"))
+
+
+VIEW = ClaimsView()

@@ -1,0 +1,190 @@
+"""Devices: free, used, tainted, unhealthy, unusable; and who has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, cast
+
+from ktui.cluster.devices import DeviceInfo, DeviceState, device_ids, device_info
+from ktui.cluster.state import Cluster
+from ktui.model.quantity import format_bytes, parse_quantity
+from ktui.model.resourceslice import NUMA_NODE, Device, DeviceId, attribute
+from ktui.views.base import Cell, Column, Document, Row, RowKey, Section, Style, pairs
+from ktui.views.shared import attribute_text, device_full
+from ktui.views.taints import taint_document
+
+STYLES: Final[dict[DeviceState, Style]] = {
+    "free": "dim",
+    "used": "ok",
+    "tainted": "bad",
+    "unhealthy": "bad",
+    "unusable": "warn",
+    "gone": "bad",
+}
+_MODEL_NAMES = ("productName", "model", "type")
+"""Attributes in which drivers publish what a device is; none of them is standard."""
+
+
+class DevicesView:
+    id: Final = "devices"
+    title = "Devices"
+    kinds = ("ResourceSlice",)
+    joins = ("ResourceClaim", "DeviceTaintRule", "Pod")
+    columns = (
+        Column("pool", "POOL", 12, 2, priority=8),
+        Column("device", "DEVICE", 8, 1, priority=9),
+        Column("state", "STATE", 9, 0, priority=9),
+        Column("model", "MODEL", 8, 1, priority=4),
+        Column("numa", "NUMA", 4, 0, priority=3, kind="number"),
+        Column("memory", "MEMORY", 7, 0, priority=2),
+        Column("users", "ALLOCATED TO", 16, 4, priority=7),
+        Column("taints", "TAINTS", 14, 3, priority=6),
+        Column("driver", "DRIVER", 12, 2, priority=1),
+    )
+
+    def keys(self, cluster: Cluster) -> Iterable[DeviceId]:
+        return sorted(device_ids(cluster))
+
+    def row(self, cluster: Cluster, key: RowKey) -> Row | None:
+        info = device_info(cluster, cast("DeviceId", key))
+        if info is None:
+            return None
+        device = info.published.device if info.published else Device()
+        driver, pool, name = info.id
+        model, numa, memory = model_of(device, driver), numa_of(device, driver), memory_of(device, driver)
+        users = users_text(info)
+        taints = " ".join(taint.text for taint in info.taints) or _trouble(info)
+        style = STYLES.get(info.state, "")
+        cells = (
+            Cell(pool),
+            Cell(name),
+            Cell(info.state, style),
+            Cell(model),
+            Cell(numa),
+            Cell(memory),
+            Cell(users, "bad" if info.conflict else ""),
+            Cell(taints, style if info.state not in ("free", "used") else ""),
+            Cell(driver, "dim"),
+        )
+        amount = parse_quantity(_capacity(device, driver))
+        sort = (pool, name, info.state, model, numa, float(amount or 0), users, taints, driver)
+        problem = info.state not in ("free", "used") or info.conflict
+        return Row(key=info.id, cells=cells, sort=sort, uid=device_full(info.id), problem=problem)
+
+    def labels(self, cluster: Cluster, key: RowKey) -> dict[str, str]:  # noqa: ARG002 - devices have none
+        return {}
+
+    def detail(self, cluster: Cluster, key: RowKey, now: float) -> tuple[Section, ...]:  # noqa: ARG002 - no ages shown
+        info = device_info(cluster, cast("DeviceId", key))
+        if info is None:
+            return ()
+        device = info.published.device if info.published else Device()
+        pool = info.pool
+        about = pairs(
+            ("state", info.state, STYLES.get(info.state, "")),
+            ("driver", info.id[0]),
+            (
+                "pool",
+                f"{info.id[1]}  generation {pool.generation}, slices {pool.slices}/{pool.expected}"
+                if pool
+                else info.id[1],
+            ),
+            ("pool status", pool.problem if pool and pool.problem else "", "warn"),
+            ("node", info.node),
+            ("health", f"{info.health.health} {info.health.message}".strip() if info.health else "not reported"),
+            ("conflict", "several claims hold this device" if info.conflict else "", "bad"),
+        )
+        held = [
+            (
+                Cell(f"{claim.namespace}/{claim.name}  "),
+                Cell(f"request {result.request}  ", "dim"),
+                Cell(_share(result.share_id)),
+            )
+            for claim, result in info.holders
+        ]
+        sections = [
+            Section(f"Device {device_full(info.id)}", about),
+            Section("Taints", tuple((Cell(f"{t.text}  ", "bad"), Cell(_from(t.rule), "dim")) for t in info.taints)),
+            Section("Claims", tuple(held)),
+            Section("Pods", tuple((Cell(f"{p.namespace}/{p.name}  "), Cell(p.group, "dim")) for p in info.pods)),
+            Section(
+                "Attributes",
+                pairs(*((name, attribute_text(v)) for name, v in sorted((device.attributes or {}).items()))),
+            ),
+            Section("Capacity", pairs(*((name, v.value) for name, v in sorted((device.capacity or {}).items())))),
+        ]
+        return tuple(section for section in sections if section.lines)
+
+    def item(self, cluster: Cluster, key: RowKey) -> Document | None:
+        info = device_info(cluster, cast("DeviceId", key))
+        if info is None:
+            return None
+        device = info.published.device if info.published else Device()
+        return {
+            "driver": info.id[0],
+            "pool": info.id[1],
+            "device": info.id[2],
+            "node": info.node or None,
+            "state": info.state,
+            "health": info.health.health if info.health else None,
+            "poolStatus": info.pool.status if info.pool else None,
+            "allocatedTo": [
+                {
+                    "namespace": claim.namespace,
+                    "claim": claim.name,
+                    "request": result.request,
+                    "shareID": result.share_id,
+                    "adminAccess": bool(result.admin_access),
+                    "pods": sorted(p.name for p in info.pods if p.namespace == claim.namespace),
+                }
+                for claim, result in info.holders
+            ],
+            "taints": [taint_document(taint) for taint in info.taints],
+            "attributes": {name: attribute_text(value) for name, value in (device.attributes or {}).items()},
+            "capacity": {name: str(value.value) for name, value in (device.capacity or {}).items()},
+        }
+
+
+def users_text(info: DeviceInfo) -> str:
+    """The pods that have the device; the claims where no pod holds it."""
+    if info.pods:
+        return " ".join(f"{pod.namespace}/{pod.name}" for pod in info.pods)
+    return " ".join(f"claim {claim.namespace}/{claim.name}" for claim, _ in info.holders)
+
+
+def model_of(device: Device, driver: str) -> str:
+    return next((text for name in _MODEL_NAMES if (text := attribute_text(attribute(device, driver, name)))), "")
+
+
+def numa_of(device: Device, driver: str) -> str:
+    return attribute_text(attribute(device, driver, NUMA_NODE))
+
+
+def memory_of(device: Device, driver: str) -> str:
+    amount = parse_quantity(_capacity(device, driver))
+    return format_bytes(amount) if amount is not None else ""
+
+
+def _capacity(device: Device, driver: str) -> str | int | float | None:
+    capacity = device.capacity or {}
+    found = capacity.get("memory") or capacity.get(f"{driver}/memory")
+    return found.value if found else None
+
+
+def _trouble(info: DeviceInfo) -> str:
+    if info.state == "unhealthy" and info.health is not None:
+        return f"{info.health.health}, not tainted. {info.health.message}".strip()
+    if info.state == "unusable" and info.pool is not None:
+        return f"pool {info.pool.status}: {info.pool.problem}"
+    return "published no longer" if info.state == "gone" else ""
+
+
+def _from(rule: str) -> str:
+    return f"rule {rule}" if rule else "from the driver"
+
+
+def _share(share_id: str | None) -> str:
+    return f"share {share_id}" if share_id else ""
+
+
+VIEW = DevicesView()

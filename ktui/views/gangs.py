@@ -1,0 +1,208 @@
+"""Gangs: which are pending, degraded, running, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from ktui.cluster.allocation import devices_of, group_claims
+from ktui.cluster.gangs import Gang, GangState, gang, gang_keys, pod_scheduled, scheduled_condition
+from ktui.cluster.state import Cluster
+from ktui.diagnose.diagnosis import Diagnosis
+from ktui.diagnose.gang import diagnose
+from ktui.model.meta import Key
+from ktui.model.pod import Pod
+from ktui.model.time import format_age, parse_time
+from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
+from ktui.views.shared import as_key, device_text, owner_text, pod_style, pod_word, time_text
+
+STYLES: Final[dict[GangState, Style]] = {
+    "Pending": "warn",
+    "Scheduling": "accent",
+    "Running": "ok",
+    "Degraded": "bad",
+    "Preempting": "warn",
+    "Completed": "dim",
+    "Failed": "bad",
+    "Deleting": "dim",
+    "Unknown": "warn",
+}
+PROBLEMS: Final = frozenset(("Pending", "Degraded", "Preempting", "Failed", "Unknown"))
+
+
+def display_name(cluster: Cluster, found: Gang) -> str:
+    """What people call the gang: its owner's name (the Job) where the group's own name was generated for it alone."""
+    if found.group is None or found.workload is None:
+        return found.key[1]
+    owner = found.group.metadata.controller
+    alone = cluster.groups_by_workload.count(found.workload.key) == 1
+    return owner.name if owner is not None and owner.name and alone else found.key[1]
+
+
+class GangsView:
+    id: Final = "gangs"
+    title = "Gangs"
+    kinds = ("Pod",)
+    joins = (
+        "PodGroup",
+        "Workload",
+        "ResourceClaim",
+        "ResourceClaimTemplate",
+        "ResourceSlice",
+        "DeviceTaintRule",
+        "Event",
+    )
+    columns = (
+        Column("namespace", "NAMESPACE", 9, 1, priority=4),
+        Column("gang", "GANG", 14, 3, priority=9),
+        Column("state", "STATE", 10, 0, priority=8),
+        Column("pods", "PODS", 9, 0, priority=7),
+        Column("devices", "DEV", 4, 0, priority=2, kind="number"),
+        Column("age", "AGE", 6, 0, priority=3, kind="age"),
+        Column("why", "WHY", 16, 6, priority=6),
+    )
+
+    def keys(self, cluster: Cluster) -> Iterable[Key]:
+        return sorted(gang_keys(cluster))
+
+    def row(self, cluster: Cluster, key: RowKey) -> Row | None:
+        found = gang(cluster, as_key(key))
+        if found is None:
+            return None
+        diagnosis = diagnose(cluster, found)
+        name = display_name(cluster, found)
+        devices = count_devices(cluster, found)
+        why = diagnosis.message if found.state in PROBLEMS else ""
+        style = STYLES.get(found.state, "")
+        cells = (
+            Cell(found.key[0]),
+            Cell(name),
+            Cell(found.state, style),
+            Cell(f"{found.running} of {found.needed}", "" if found.running >= found.needed else style),
+            Cell(str(devices), "dim" if not devices else ""),
+            Cell("", "dim"),
+            Cell(why, style if found.state == "Degraded" else ""),
+        )
+        created = found.created
+        sort = (found.key[0], name, found.state, found.running / found.needed, devices, -(created or 0.0), why)
+        owner = found.group or found.workload
+        return Row(
+            key=found.key,
+            cells=cells,
+            sort=sort,
+            uid=f"{owner.metadata.uid}/{found.key[1]}" if owner else f"name:{found.key}",
+            namespace=found.key[0],
+            since=created,
+            problem=found.state in PROBLEMS,
+        )
+
+    def labels(self, cluster: Cluster, key: RowKey) -> dict[str, str]:
+        found = gang(cluster, as_key(key))
+        owner = (found.group or found.workload) if found else None
+        return (owner.metadata.labels or {}) if owner else {}
+
+    def detail(self, cluster: Cluster, key: RowKey, now: float) -> tuple[Section, ...]:
+        found = gang(cluster, as_key(key))
+        if found is None:
+            return ()
+        diagnosis = diagnose(cluster, found)
+        group = found.group
+        owner = group or found.workload
+        about = pairs(
+            ("state", found.state, STYLES.get(found.state, "")),
+            ("cause", diagnosis.cause),
+            ("pods", f"{found.running} run, {found.bound} on a node, {found.active} active, {found.needed} needed"),
+            ("group", found.key[1]),
+            ("owner", owner_text(owner)),
+            ("workload", found.workload.name if found.workload else ""),
+            ("priority", group.spec.priority if group else None),
+            ("class", group.spec.priority_class_name if group else None),
+            ("disruption", _disruption(found)),
+            ("created", time_text(found.created, now)),
+        )
+        sections = [Section(diagnosis.message or found.state, about)]
+        sections.append(Section("Evidence", tuple(_evidence(diagnosis, now))))
+        if group is not None and (shared := tuple(_shared(cluster, found))):
+            sections.append(Section("Shared claims", shared))
+        sections.append(
+            Section(f"Pods ({len(found.members)})", tuple(_member(cluster, pod, now) for pod in found.members))
+        )
+        return tuple(section for section in sections if section.lines)
+
+    def item(self, cluster: Cluster, key: RowKey) -> Document | None:
+        found = gang(cluster, as_key(key))
+        if found is None:
+            return None
+        diagnosis = diagnose(cluster, found)
+        placed = scheduled_condition(found.group)
+        owner = found.group.metadata.controller if found.group else None
+        return {
+            "namespace": found.key[0],
+            "name": found.key[1],
+            "owner": {"kind": owner.kind, "name": owner.name} if owner else None,
+            "workload": found.workload.name if found.workload else None,
+            "state": found.state,
+            "cause": diagnosis.cause,
+            "message": diagnosis.message,
+            "minCount": found.min_count,
+            "pods": {
+                "total": len(found.members),
+                "scheduled": found.bound + found.succeeded,
+                "running": found.running,
+                "succeeded": found.succeeded,
+                "failed": found.failed,
+                "names": [pod.name for pod in found.members],
+            },
+            "devices": count_devices(cluster, found),
+            "priority": found.group.spec.priority if found.group else None,
+            "condition": {"status": placed.status, "reason": placed.reason, "message": placed.message}
+            if placed
+            else None,
+        }
+
+
+def count_devices(cluster: Cluster, found: Gang) -> int:
+    """How many different devices the gang's pods have."""
+    return len(
+        {use.device for pod in found.members if not pod.finished for c in devices_of(cluster, pod) for use in c.devices}
+    )
+
+
+def _disruption(found: Gang) -> str:
+    mode = found.group.spec.disruption_mode if found.group else None
+    if mode is None:
+        return ""
+    return "all pods together" if mode.all is not None else "pod by pod"
+
+
+def _evidence(diagnosis: Diagnosis, now: float) -> Iterable[Line]:
+    for item in diagnosis.evidence:
+        age = f"  {format_age(now - item.since)} ago" if item.since is not None else ""
+        yield (Cell(f"{item.kind} {item.name}{age}", "dim"),)
+        yield (Cell(f"  {item.text}"),)
+
+
+def _shared(cluster: Cluster, found: Gang) -> Iterable[Line]:
+    if found.group is None:
+        return
+    for name, key, claim in group_claims(cluster, found.group):
+        devices = ", ".join(device_text(result.id) for result in claim.results) if claim else "not created yet"
+        yield (Cell(f"{name}  ", "dim"), Cell(key[1]), Cell(f"  {devices or 'pending'}"))
+
+
+def _member(cluster: Cluster, pod: Pod, now: float) -> Line:
+    devices = " ".join(device_text(use.device) for c in devices_of(cluster, pod) for use in c.devices)
+    scheduled = pod_scheduled(pod)
+    said = (scheduled.message or "") if scheduled is not None and scheduled.status == "False" else ""
+    created = parse_time(pod.metadata.creation_timestamp)
+    age = format_age(now - created) if created is not None else ""
+    return (
+        Cell(f"{pod.name}  "),
+        Cell(f"{pod_word(pod)}  ", pod_style(pod)),
+        Cell(f"{age}  ", "dim"),
+        Cell(f"{pod.spec.node_name or ''}  "),
+        Cell(devices or said, "" if devices else "warn"),
+    )
+
+
+VIEW = GangsView()

@@ -1,0 +1,209 @@
+"""Pods: what each container got."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from ktui.cluster.allocation import ContainerDevices, DeviceUse, devices_of, reserved_for
+from ktui.cluster.health import Health, pod_health
+from ktui.cluster.state import Cluster
+from ktui.cluster.taints import EffectiveTaint, taints_of, worst
+from ktui.model.event import Event
+from ktui.model.meta import Key
+from ktui.model.pod import Pod
+from ktui.model.resourceslice import DeviceId
+from ktui.model.time import format_age, parse_time
+from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
+from ktui.views.shared import as_key, device_full, device_text, owner_text, pod_style, pod_word, time_text
+from ktui.views.taints import taint_document
+
+
+class PodsView:
+    id: Final = "pods"
+    title = "Pods"
+    kinds = ("Pod",)
+    joins = ("ResourceClaim", "ResourceSlice", "DeviceTaintRule", "PodGroup", "Event")
+    columns = (
+        Column("namespace", "NAMESPACE", 9, 1, priority=4),
+        Column("pod", "POD", 18, 4, priority=9),
+        Column("status", "STATUS", 11, 0, priority=8),
+        Column("node", "NODE", 10, 2, priority=6),
+        Column("gang", "GANG", 10, 2, priority=3),
+        Column("age", "AGE", 6, 0, priority=5, kind="age"),
+        Column("devices", "DEVICES", 16, 4, priority=7),
+    )
+
+    def keys(self, cluster: Cluster) -> Iterable[Key]:
+        return sorted(cluster.stores["Pod"].objects)
+
+    def row(self, cluster: Cluster, key: RowKey) -> Row | None:
+        pod = cluster.pod(as_key(key))
+        if pod is None:
+            return None
+        found = devices_of(cluster, pod)
+        devices = _distinct(found)
+        taints = [t for device in devices if (t := worst(taints_of(cluster, device))) is not None]
+        bad = any(t.effect == "NoExecute" for t in taints)
+        health = pod_health(cluster, pod)
+        unhealthy = any(h.health == "Unhealthy" for h in health.values())
+        waiting = [f"{name}: {why}" for container in found for name, why in container.waiting]
+        shown, style = _devices_cell(
+            devices, waiting, bad=bad or unhealthy, tainted=any(t.effect != "None" for t in taints)
+        )
+        word = pod_word(pod)
+        created = parse_time(pod.metadata.creation_timestamp)
+        node = pod.spec.node_name or ""
+        cells = (
+            Cell(pod.namespace),
+            Cell(pod.name),
+            Cell(word, pod_style(pod)),
+            Cell(node or "-", "" if node else "dim"),
+            Cell(pod.group, "dim"),
+            Cell("", "dim"),
+            Cell(shown, style),
+        )
+        return Row(
+            key=pod.key,
+            cells=cells,
+            sort=(pod.namespace, pod.name, word, node, pod.group, -(created or 0.0), shown),
+            uid=pod.metadata.uid,
+            namespace=pod.namespace,
+            since=created,
+            problem=word not in ("Running", "Succeeded") or bad or unhealthy,
+        )
+
+    def labels(self, cluster: Cluster, key: RowKey) -> dict[str, str]:
+        pod = cluster.pod(as_key(key))
+        return (pod.metadata.labels or {}) if pod else {}
+
+    def detail(self, cluster: Cluster, key: RowKey, now: float) -> tuple[Section, ...]:
+        pod = cluster.pod(as_key(key))
+        if pod is None:
+            return ()
+        health = pod_health(cluster, pod)
+        about = pairs(
+            ("status", pod_word(pod), pod_style(pod)),
+            ("node", pod.spec.node_name),
+            ("gang", pod.group),
+            ("owner", owner_text(pod)),
+            ("priority", pod.spec.priority),
+            ("QoS", pod.status.qos_class),
+            ("nominated", pod.status.nominated_node_name),
+            ("created", time_text(parse_time(pod.metadata.creation_timestamp), now)),
+        )
+        containers = [line for c in devices_of(cluster, pod) for line in _container(cluster, c, health)]
+        sections = [
+            Section(f"Pod {pod.namespace}/{pod.name}", about),
+            Section("Containers and their devices", tuple(containers)),
+            Section("Conditions", tuple(_conditions(pod, now))),
+            Section("Events", tuple(event_lines(cluster, pod.metadata.uid, now))),
+        ]
+        return tuple(section for section in sections if section.lines)
+
+    def item(self, cluster: Cluster, key: RowKey) -> Document | None:
+        pod = cluster.pod(as_key(key))
+        if pod is None:
+            return None
+        health = pod_health(cluster, pod)
+        return {
+            "namespace": pod.namespace,
+            "name": pod.name,
+            "phase": pod.status.phase,
+            "status": pod_word(pod),
+            "node": pod.spec.node_name,
+            "gang": pod.group or None,
+            "containers": [
+                {
+                    "name": c.name,
+                    "kind": c.kind,
+                    "devices": [_device(cluster, pod, use, health) for use in c.devices],
+                    "waiting": [{"claim": name, "state": state} for name, state in c.waiting],
+                }
+                for c in devices_of(cluster, pod)
+            ],
+        }
+
+
+def event_lines(cluster: Cluster, uid: str, now: float, limit: int = 12) -> Iterable[Line]:
+    """The latest events about an object, newest first."""
+    events = sorted(cluster.events_of(uid), key=lambda e: parse_time(e.last_seen) or 0.0, reverse=True)
+    for event in events[:limit]:
+        yield _event(event, now)
+
+
+def _event(event: Event, now: float) -> Line:
+    seen = parse_time(event.last_seen)
+    count = (event.series.count if event.series else None) or event.count or 1
+    times = f" x{count}" if count > 1 else ""
+    return (
+        Cell(f"{format_age(now - seen) if seen is not None else '-':>6}{times}  ", "dim"),
+        Cell(f"{event.reason or '-'}  ", "warn" if event.type == "Warning" else ""),
+        Cell(event.message or ""),
+    )
+
+
+def _distinct(found: tuple[ContainerDevices, ...]) -> tuple[DeviceId, ...]:
+    return tuple(dict.fromkeys(use.device for container in found for use in container.devices))
+
+
+def _devices_cell(devices: tuple[DeviceId, ...], waiting: list[str], *, bad: bool, tainted: bool) -> tuple[str, Style]:
+    if devices:
+        text = " ".join(device_text(device) for device in devices)
+        mark = " (tainted)" if tainted else " (unhealthy)" if bad else ""
+        return text + mark, "bad" if bad else "warn" if tainted else ""
+    return (waiting[0], "warn") if waiting else ("", "")
+
+
+def _container(cluster: Cluster, container: ContainerDevices, health: dict[DeviceId, Health]) -> Iterable[Line]:
+    kind = "" if container.kind == "app" else f" ({container.kind})" if container.kind != "pod" else ""
+    yield (Cell(f"{container.name}{kind}", "accent"),)
+    for use in container.devices:
+        taints = taints_of(cluster, use.device)
+        report = health.get(use.device)
+        extra = " ".join(
+            (*(t.text for t in taints), *((report.health,) if report and report.health != "Healthy" else ()))
+        )
+        style: Style = "bad" if taints or (report and report.health == "Unhealthy") else ""
+        yield (
+            Cell(f"  {device_full(use.device)}  "),
+            Cell(f"{use.claim} · {use.result.request}  ", "dim"),
+            Cell(extra, style),
+        )
+    for name, state in container.waiting:
+        yield (Cell(f"  {name}: {state}", "warn"),)
+    if not container.devices and not container.waiting:
+        yield (Cell("  no devices", "dim"),)
+
+
+def _conditions(pod: Pod, now: float) -> Iterable[Line]:
+    for c in pod.status.conditions or ():
+        since = parse_time(c.last_transition_time)
+        age = format_age(now - since) if since is not None else "-"
+        # DisruptionTarget is the one condition of a pod that is bad news when it is True.
+        good = c.status == ("False" if c.type == "DisruptionTarget" else "True")
+        text = " ".join(part for part in (c.reason, c.message) if part)
+        yield (Cell(f"{age:>6}  ", "dim"), Cell(f"{c.type} {c.status}  ", "" if good else "warn"), Cell(text))
+
+
+def _device(cluster: Cluster, pod: Pod, use: DeviceUse, health: dict[DeviceId, Health]) -> Document:
+    driver, pool, device = use.device
+    taints: tuple[EffectiveTaint, ...] = taints_of(cluster, use.device)
+    report = health.get(use.device)
+    claim = cluster.claim(use.claim_object)
+    return {
+        "driver": driver,
+        "pool": pool,
+        "device": device,
+        "request": use.result.request,
+        "claim": use.claim,
+        "claimObject": use.claim_object[1],
+        "reserved": claim is not None and reserved_for(pod, claim),
+        "shareID": use.result.share_id,
+        "adminAccess": bool(use.result.admin_access),
+        "health": report.health if report else None,
+        "taints": [taint_document(taint) for taint in taints],
+    }
+
+
+VIEW = PodsView()

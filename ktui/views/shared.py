@@ -1,0 +1,71 @@
+"""Words and small texts that several views use."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from ktui.model.meta import Key, Object, condition
+from ktui.model.pod import Pod
+from ktui.model.resourceslice import Attribute as AttributeValue
+from ktui.model.resourceslice import DeviceId, attribute_value
+from ktui.model.time import format_age, format_time
+from ktui.views.base import RowKey, Style
+
+
+def as_key(key: RowKey) -> Key:
+    """A view's key, back as what it is: views only ever hand out (namespace, name)."""
+    return cast("Key", key)
+
+
+def device_text(device: DeviceId) -> str:
+    """A device in one word where the driver is clear from the context: POOL/DEVICE."""
+    return f"{device[1]}/{device[2]}"
+
+
+def device_full(device: DeviceId) -> str:
+    """As commands take it: DRIVER/POOL/DEVICE."""
+    return "/".join(device)
+
+
+def attribute_text(value: AttributeValue | None) -> str:
+    """An attribute's one value as text; lists separated by commas, truth as true or false."""
+    plain = attribute_value(value)
+    if isinstance(plain, bool):
+        return "true" if plain else "false"
+    if isinstance(plain, tuple):
+        return ",".join(str(item) for item in plain)
+    return "" if plain is None else str(plain)
+
+
+def pod_word(pod: Pod) -> str:
+    """A pod's state in one word, as kubectl's STATUS column puts it (without container reasons)."""
+    if pod.metadata.deletion_timestamp is not None:
+        return "Terminating"
+    if pod.status.reason:
+        return pod.status.reason
+    scheduled = condition(pod.status.conditions, "PodScheduled")
+    if scheduled is not None and scheduled.status == "False" and scheduled.reason == "SchedulingGated":
+        return "SchedulingGated"
+    return pod.status.phase or "Unknown"
+
+
+def pod_style(pod: Pod) -> Style:
+    match pod_word(pod):
+        case "Running":
+            return "ok"
+        case "Succeeded" | "Terminating":
+            return "dim"
+        case "Failed" | "Evicted":
+            return "bad"
+        case _:
+            return "warn"
+
+
+def owner_text(obj: Object | None) -> str:
+    owner = obj.metadata.controller if obj else None
+    return f"{owner.kind}/{owner.name}" if owner else ""
+
+
+def time_text(seconds: float | None, now: float) -> str:
+    """A point in time with its age: "2026-11-30T05:54:09Z, 41m ago"."""
+    return f"{format_time(seconds)}, {format_age(now - seconds)} ago" if seconds is not None else ""
