@@ -24,12 +24,12 @@ class Placed(Struct, frozen=True):
 def place(columns: Sequence[Column], width: int) -> tuple[Placed, ...]:
     """Columns, in order, that share `width` cells.
 
-    The column of lowest priority goes first (the right-most of equals) until the minimum widths fit; one always stays,
-    cut to the width if it must. What is left over is shared by weight.
+    Wide columns go first, then the one of lowest priority (the right-most of equals), until the minimum widths fit; one
+    always stays, cut to the width if it must. What is left over is shared by weight.
     """
     shown = list(range(len(columns)))
     while len(shown) > 1 and _minimum(columns, shown) > width:
-        shown.remove(min(reversed(shown), key=lambda index: columns[index].priority))
+        shown.remove(min(reversed(shown), key=lambda index: (not columns[index].wide, columns[index].priority)))
     if not shown:
         return ()
     spare = max(0, width - _minimum(columns, shown))

@@ -8,15 +8,15 @@ sort happens only when the sort column changes or a batch is large.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from collections.abc import Iterable
+from typing import Any, TypeAlias, cast
 
 from msgspec import Struct
 
-from ktui.views.base import Row, RowKey, SortValue
+from ktui.views.base import Row, RowKey, SortValue, search_text
 
-# (rank, value, key): rank keeps absent values last and never compares a number with a word.
-_Place: TypeAlias = tuple[int, SortValue, RowKey]
+# (is a word, value, key): numbers before words, so that the two are never compared. Keys of one view compare.
+_Place: TypeAlias = tuple[bool, Any, Any]
 
 _BATCH = 20  # a batch of more than a twentieth of all rows is sorted in at once: cheaper than single insertions
 
@@ -24,7 +24,7 @@ _BATCH = 20  # a batch of more than a twentieth of all rows is sorted in at once
 class _Entry(Struct):
     uid: str
     sort: tuple[SortValue, ...]
-    text: str  # folded, for the filter
+    text: str  # lower case, for the filter
     namespace: str
     problem: bool
     place: _Place
@@ -42,10 +42,9 @@ class Filter(Struct, frozen=True):
 
 
 class RowIndex:
-    """Rows by key, in the order of one column, ties by key. Keys of one view compare with each other."""
+    """Rows by key, in the order of one column, ties by key."""
 
-    def __init__(self, search_text: Callable[[Row], str]) -> None:
-        self._search_text = search_text
+    def __init__(self) -> None:
         self._entries: dict[RowKey, _Entry] = {}
         self._all: list[_Place] = []
         self._shown: list[_Place] = self._all  # the same list while nothing is filtered out
@@ -77,7 +76,8 @@ class RowIndex:
 
     def key_at(self, position: int) -> RowKey:
         """The key of the row at a position counted from the top."""
-        return self._shown[len(self._shown) - 1 - position if self._descending else position][2]
+        place = self._shown[len(self._shown) - 1 - position if self._descending else position]
+        return cast("RowKey", place[2])
 
     def position(self, key: RowKey) -> int | None:
         """Where the row is, None when it is gone or filtered out."""
@@ -158,15 +158,13 @@ class RowIndex:
         old = self._entries.get(key)
         if old is not None and old.place == place:
             place = old.place
-        text = self._search_text(row).casefold()
+        text = search_text(row)
         entry = self._entries[key] = _Entry(row.uid, row.sort, text, row.namespace, row.problem, place)
         return entry
 
     def _place(self, key: RowKey, sort: tuple[SortValue, ...]) -> _Place:
-        value = sort[self._column] if self._column < len(sort) else None
-        if value is None:
-            return (2, None, key)
-        return (1 if isinstance(value, str) else 0, value, key)
+        value = sort[self._column]
+        return (isinstance(value, str), value, key)
 
     def _rebuild(self) -> None:
         self._all = sorted(entry.place for entry in self._entries.values())
@@ -181,7 +179,7 @@ class RowIndex:
         return (
             (not wanted.problems_only or entry.problem)
             and (not wanted.namespace or entry.namespace == wanted.namespace)
-            and wanted.text.casefold() in entry.text
+            and wanted.text.lower() in entry.text
         )
 
 

@@ -131,8 +131,8 @@ def safe(text: str, limit: int | None = None, *, multiline: bool = False) -> str
         return shown
     tail_width = len(f"… +{len(shown) + rest}")
     if tail_width > limit:
-        return _cut(shown, limit - 1) + "…" if limit > 0 else ""
-    kept = _cut(shown, limit - tail_width)
+        return cut(shown, limit - 1) + "…" if limit > 0 else ""
+    kept = cut(shown, limit - tail_width)
     return f"{kept}… +{len(shown) - len(kept) + rest}"
 
 
@@ -141,7 +141,7 @@ def fit(text: str, width: int, ellipsis: str = "…") -> str:
     shown, rest = _head(text, width, multiline=False)
     if not rest and cell_width(shown) <= width:
         return shown
-    return _cut(shown, width - len(ellipsis)) + ellipsis if width >= len(ellipsis) else ""
+    return cut(shown, width - len(ellipsis)) + ellipsis if width >= len(ellipsis) else ""
 
 
 def _head(text: str, limit: int, *, multiline: bool) -> tuple[str, int]:
@@ -150,8 +150,8 @@ def _head(text: str, limit: int, *, multiline: bool) -> tuple[str, int]:
     return _visible(text[:window], multiline=multiline), max(0, len(text) - window)
 
 
-def _cut(shown: str, width: int) -> str:
-    """The longest beginning that fits; a wide character is never split, marks stay with their base."""
+def cut(shown: str, width: int) -> str:
+    """The longest beginning of safe text that fits; a wide character is never split, marks stay with their base."""
     if shown.isascii():
         return shown[: max(0, width)]
     used = 0
@@ -162,9 +162,16 @@ def _cut(shown: str, width: int) -> str:
     return shown
 
 
+_ASCII_FORMS: Final = str.maketrans(
+    {"…": "...", "·": "|", "—": "-", "–": "-", "−": "-", "×": "x", "→": "->", "←": "<-", "≥": ">=", "≤": "<="}
+)
+
+
 def to_ascii(text: str) -> str:
     """Safe text for a terminal that draws ASCII only: "…" is "...", anything else "\\u00e9"-style; it grows."""
-    return text if text.isascii() else text.replace("…", "...").encode("ascii", "backslashreplace").decode("ascii")
+    if text.isascii():
+        return text
+    return text.translate(_ASCII_FORMS).encode("ascii", "backslashreplace").decode("ascii")
 
 
 def odd_name(text: str) -> bool:

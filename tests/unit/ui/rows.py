@@ -15,7 +15,7 @@ COLUMNS = (
 
 def make_row(
     name: str,
-    pods: int | None = 0,
+    pods: int = 0,
     *,
     problem: bool = False,
     uid: str = "",
@@ -26,13 +26,9 @@ def make_row(
     return Row(
         key=(namespace, name),
         uid=uid or f"uid-{namespace}-{name}",
-        cells=(Cell(namespace, "dim"), Cell(name), state, Cell("" if pods is None else str(pods)), Cell("")),
-        sort=(namespace, name, state.text, pods, since),
+        cells=(Cell(namespace, "dim"), Cell(name), state, Cell(str(pods)), Cell("")),
+        sort=(namespace, name, state.text, pods, since or 0.0),
         since=since,
         problem=problem,
         namespace=namespace,
     )
-
-
-def search_text(row: Row) -> str:
-    return " ".join(cell.text for cell in row.cells)

@@ -31,6 +31,15 @@ def test_of_equals_the_right_most_goes_first() -> None:
     assert [placed.index for placed in place(columns, 25)] == [0, 1]
 
 
+def test_wide_columns_only_show_where_there_is_room() -> None:
+    columns = [
+        Column(id="name", title="NAME", width=10, priority=1),
+        Column(id="node", title="NODE", width=10, priority=9, wide=True),
+    ]
+    assert len(place(columns, 21)) == 2
+    assert [placed.index for placed in place(columns, 20)] == [0]
+
+
 COLUMN = st.builds(
     Column,
     id=st.just("c"),

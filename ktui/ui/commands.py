@@ -1,0 +1,142 @@
+"""Every command once: what it is called, what it does, its keys, and when it is available.
+
+The key map, the footer, the help screen and the command palette all read this table. To add a command: a line here and a
+handler with its id in the screen that carries it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, Literal
+
+from msgspec import Struct
+from textual.binding import Binding, BindingType
+
+Scope = Literal["move", "main"]
+"""Where the keys work: in whatever scrolls, on every screen; or on the main screen."""
+
+
+class Situation(Struct, frozen=True):
+    """What availability depends on."""
+
+    view: str = ""  # id of the shown view
+    views: tuple[str, ...] = ()  # ids of all views
+    has_row: bool = False
+    detail: bool = False  # the detail pane is open
+    replaying: bool = False
+    read_only: bool = False
+
+
+def _always(_: Situation) -> bool:
+    return True
+
+
+class Command(Struct, frozen=True):
+    """`keys` as in a key map: names separated by commas. `footer` is a short label; commands without one are not there."""
+
+    id: str
+    title: str
+    keys: str
+    scope: Scope = "main"
+    footer: str = ""
+    available: Callable[[Situation], bool] = _always
+
+
+def _view(view: str, title: str, number: int) -> Command:
+    return Command(f"view.{view}", f"Show {title}", str(number), available=lambda situation: view in situation.views)
+
+
+def _on_row(situation: Situation) -> bool:
+    return situation.has_row
+
+
+def _live(situation: Situation) -> bool:
+    return not situation.replaying
+
+
+def _replaying(situation: Situation) -> bool:
+    return situation.replaying
+
+
+VIEW_NUMBERS: Final = {
+    "triage": 1,
+    "gangs": 2,
+    "devices": 3,
+    "claims": 4,
+    "taints": 5,
+    "autoscalers": 6,
+    "workloads": 7,
+    "pods": 8,
+    "timeline": 9,
+}
+"""Numbers are fixed: a view keeps its key when others come or are missing."""
+
+COMMANDS: Final = (
+    Command("row.open", "Open the detail of the row", "enter", footer="open", available=_on_row),
+    Command("row.yaml", "Show the object as YAML", "y", footer="YAML", available=_on_row),
+    Command("filter", "Filter rows by text", "slash", footer="filter"),
+    Command("problems", "Only rows with a problem", "f", footer="problems"),
+    Command("sort", "Sort by the next column", "s", footer="sort"),
+    Command("sort.reverse", "Reverse the order", "S"),
+    Command("map", "Devices as a map or as a table", "m", footer="map", available=lambda s: s.view == "devices"),
+    Command("namespace", "Choose a namespace", "n", footer="namespace"),
+    Command("context", "Choose a context", "c", footer="context", available=_live),
+    Command("retry", "Retry waiting sources now", "ctrl+r", available=_live),
+    Command("row.mark", "Mark or unmark the row", "space", available=lambda s: s.has_row and not s.replaying),
+    Command("replay.pause", "Pause or go on", "space", footer="pause", available=_replaying),
+    Command("replay.back", "One step back", "left_square_bracket", footer="step", available=_replaying),
+    Command("replay.forward", "One step forward", "right_square_bracket", available=_replaying),
+    Command("replay.slower", "Slower", "minus", available=_replaying),
+    Command("replay.faster", "Faster", "plus", footer="faster", available=_replaying),
+    Command("replay.rewind", "Back 10 seconds", "comma", available=_replaying),
+    Command("replay.skip", "Forward 10 seconds", "full_stop", available=_replaying),
+    Command("replay.start", "To the beginning", "home", available=_replaying),
+    Command("replay.end", "To the end", "end", available=_replaying),
+    Command("move.down", "Next row", "j,down", "move"),
+    Command("move.up", "Previous row", "k,up", "move"),
+    Command("move.half_down", "Half a page down", "ctrl+d", "move"),
+    Command("move.half_up", "Half a page up", "ctrl+u", "move"),
+    Command("move.page_down", "Page down", "pagedown", "move"),
+    Command("move.page_up", "Page up", "pageup", "move"),
+    Command("move.top", "First row", "g", "move"),
+    Command("move.bottom", "Last row", "G", "move"),
+    Command("move.home", "First row", "home", "move", available=_live),
+    Command("move.end", "Last row", "end", "move", available=_live),
+    *(_view(view, view.capitalize(), number) for view, number in VIEW_NUMBERS.items()),
+    Command("back", "Back: close the detail, drop the filter", "escape"),
+    Command("palette", "Command palette", "colon,ctrl+p", footer="commands"),
+    Command("help", "Keys of this screen", "question_mark", footer="keys"),
+    Command("theme", "Next theme", "ctrl+t"),
+    Command("quit", "Quit", "q,ctrl+c", footer="quit"),
+)
+BY_ID: Final[Mapping[str, Command]] = {command.id: command for command in COMMANDS}
+
+
+def bindings(*scopes: Scope) -> list[BindingType]:
+    """Bindings with the commands' ids, so that a key map can change them. All run the action `command(id)`."""
+    return [
+        Binding(command.keys, f"command('{command.id}')", command.title, id=command.id, show=False)
+        for command in COMMANDS
+        if command.scope in scopes
+    ]
+
+
+def key_labels(keys: str) -> str:
+    """Keys as people write them: "slash,ctrl+p" is "/ ctrl+p"."""
+    return " ".join(_LABELS.get(key, key) for key in keys.split(","))
+
+
+_LABELS: Final = {
+    "slash": "/",
+    "colon": ":",
+    "question_mark": "?",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "minus": "-",
+    "plus": "+",
+    "comma": ",",
+    "full_stop": ".",
+    "escape": "esc",
+    "pagedown": "pgdn",
+    "pageup": "pgup",
+}

@@ -1,0 +1,123 @@
+"""One view as a table shows it: its rows, their order, the cursor and the marks. Knows nothing of Textual.
+
+The cluster says which keys changed; `work` turns them into rows a slice at a time. Cells are kept only for the rows last
+painted: the other rows cost what their order needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ktui.cluster.state import Cluster
+from ktui.ui.rowindex import Filter, RowIndex
+from ktui.views.base import Row, RowKey, View
+
+_SLICE = 64  # rows between two looks at the clock
+_KEPT_ROWS = 1024  # several screens
+
+
+class ViewModel:
+    def __init__(self, view: View, cluster: Cluster) -> None:
+        self.view = view
+        self.index = RowIndex()
+        self.marks: dict[RowKey, str] = {}
+        self._cluster = cluster
+        self._rows: dict[RowKey, Row] = {}
+        self._dirty: dict[RowKey, None] = dict.fromkeys(view.keys(cluster))
+        self._cursor: RowKey | None = None
+        self._cursor_position = 0
+
+    # --- rows ---
+
+    def invalidate(self, keys: Iterable[RowKey]) -> None:
+        """These rows may have changed, appeared or gone."""
+        self._dirty.update(dict.fromkeys(keys))
+
+    @property
+    def behind(self) -> int:
+        """How many rows wait to be computed."""
+        return len(self._dirty)
+
+    def work(self, may_go_on: Callable[[], bool]) -> bool:
+        """Compute dirty rows while `may_go_on`, at least one slice. Returns whether anything was taken in."""
+        if not self._dirty:
+            return False
+        changes: list[tuple[RowKey, Row | None]] = []
+        while self._dirty:
+            for _ in range(min(_SLICE, len(self._dirty))):
+                key, _ = self._dirty.popitem()
+                row = self.view.row(self._cluster, key)
+                self._remember(key, row)
+                changes.append((key, row))
+            if not may_go_on():
+                break
+        self.index.update(changes)
+        self._forget_marks(key for key, _ in changes)
+        return True
+
+    def row(self, key: RowKey) -> Row | None:
+        """The row for painting; the same object until it changes."""
+        row = self._rows.get(key)
+        if row is None:
+            row = self.view.row(self._cluster, key)
+            if row is not None:
+                if len(self._rows) >= _KEPT_ROWS:
+                    self._rows.clear()
+                self._rows[key] = row
+        return row
+
+    def _remember(self, key: RowKey, row: Row | None) -> None:
+        known = self._rows.get(key)
+        if known is None or known == row:
+            return
+        if row is None:
+            del self._rows[key]
+        else:
+            self._rows[key] = row
+
+    # --- order ---
+
+    def narrow(self, wanted: Filter) -> None:
+        self.index.narrow(wanted)
+
+    def sort_by(self, column: int, *, descending: bool) -> None:
+        self.index.sort_by(column, descending=descending)
+
+    # --- cursor: follows its row; when the row goes, it stays where it was ---
+
+    @property
+    def cursor(self) -> RowKey | None:
+        """The key under the cursor, None in an empty table."""
+        return self.index.key_at(self.locate_cursor()) if len(self.index) else None
+
+    def locate_cursor(self) -> int:
+        """The cursor's position now. Until a person moves it, it stays at the top, whatever row that is."""
+        if self._cursor is None or not len(self.index):
+            return 0
+        position = self.index.position(self._cursor)
+        if position is None:
+            position = min(self._cursor_position, len(self.index) - 1)
+            self._cursor = self.index.key_at(position)
+        self._cursor_position = position
+        return position
+
+    def move_to(self, position: int) -> None:
+        if len(self.index):
+            self._cursor_position = max(0, min(position, len(self.index) - 1))
+            self._cursor = self.index.key_at(self._cursor_position)
+
+    # --- marks: of one object, not of its name ---
+
+    def toggle_mark(self) -> None:
+        key = self.cursor
+        if key is None:
+            return
+        if self.marks.pop(key, None) is None:
+            self.marks[key] = self.index.uid(key) or ""
+
+    def _forget_marks(self, keys: Iterable[RowKey]) -> None:
+        """A new object under an old name is not the one that was marked."""
+        if self.marks:
+            for key in keys:
+                if key in self.marks and self.marks[key] != self.index.uid(key):
+                    del self.marks[key]

@@ -1,0 +1,82 @@
+"""Lines of text to read: details, YAML, help. Only visible lines are made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widget import Widget
+
+from ktui.ui.paint import Piece, strip
+from ktui.ui.widgets.painted import Painted
+from ktui.ui.wrap import LINE_LIMIT, wrap
+from ktui.views.base import Line
+
+
+class Pager(Painted, ScrollView, can_focus=True, inherit_bindings=False):
+    """Scrolls up and down. With `wrapped`, long lines go on below; without, they are cut (a 100,000-line text opens at once)."""
+
+    def __init__(self, *, wrapped: bool = True, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self._wrapped = wrapped
+        self._source: tuple[Line, ...] = ()
+        self._lines: Sequence[Line] = ()
+        self._width = 0
+
+    def set_lines(self, lines: Sequence[Line], *, keep_place: bool = False) -> None:
+        """Show other lines, from the top unless they are a newer state of the same thing."""
+        lines = tuple(lines)
+        if lines == self._source:
+            return
+        self._source = lines
+        self._break()
+        if not keep_place:
+            self.scroll_to(y=0, animate=False)
+        self.refresh()
+
+    @property
+    def lines(self) -> Sequence[Line]:
+        """As broken to the present width."""
+        return self._lines
+
+    def _break(self) -> None:
+        self._width = self.size.width
+        if self._wrapped and self._width:
+            self._lines = [broken for line in self._source for broken in wrap(line, self._width)]
+        else:
+            self._lines = self._source
+        size = Size(self._width, len(self._lines))
+        if size != self.virtual_size:
+            self.set_reactive(Widget.virtual_size, size)
+            self._scroll_update(size)
+
+    def on_resize(self) -> None:
+        if self.size.width != self._width:
+            self._break()
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        position = self.scroll_offset.y + y
+        line = self._lines[position] if position < len(self._lines) else ()
+        pieces = [Piece(cell.text[:LINE_LIMIT], self.ink(cell.style)) for cell in line]
+        return strip(pieces, self.size.width, self.ink(), ascii_only=self.glyphs.ascii)
+
+    def move(self, how: str) -> None:
+        """Scroll: `how` is the second part of a "move." command."""
+        page = max(1, self.size.height - 1)
+        top = self.scroll_offset.y
+        targets = {
+            "down": top + 1,
+            "up": top - 1,
+            "half_down": top + max(1, page // 2),
+            "half_up": top - max(1, page // 2),
+            "page_down": top + page,
+            "page_up": top - page,
+            "top": 0,
+            "home": 0,
+            "bottom": len(self._lines),
+            "end": len(self._lines),
+        }
+        self.scroll_to(y=targets[how], animate=False)

@@ -1,0 +1,290 @@
+"""The table of a view: only visible lines are made, only changed lines are drawn again.
+
+What stands on each screen line is remembered as a small value; after any change (rows, order, cursor, marks, passing time)
+the lines whose value differs are refreshed, no others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from textual import events
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widget import Widget
+
+from ktui.model.time import format_age
+from ktui.ui.columns import GAP, Placed, place
+from ktui.ui.paint import Piece, strip
+from ktui.ui.safe import odd_name
+from ktui.ui.viewmodel import ViewModel
+from ktui.ui.widgets.painted import Painted
+from ktui.views.base import Cell, Column, Line, Row, RowKey, Style
+
+_GUTTER = 2  # cells in front of the first column: cursor and mark
+_STRIPS = 512  # painted lines kept: several screens
+_NAME_COLUMNS = frozenset(("namespace", "name", "gang", "node", "pool", "device", "pod", "claim"))
+
+
+class _Shown(NamedTuple):
+    """What decides how a row's line looks, beside columns and theme."""
+
+    row: Row
+    age: str
+    cursor: bool
+    mark: bool
+
+
+class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
+    """Rows of one view on the line API. The first line is the header and does not scroll."""
+
+    class Moved(Message):
+        """The cursor is on another row, or the row under it is another."""
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, RowTable.Moved)
+
+    class Opened(Message):
+        """A person wants to see the row under the cursor."""
+
+    class HeaderClicked(Message):
+        """`column` is an index into the view's columns."""
+
+        def __init__(self, column: int) -> None:
+            super().__init__()
+            self.column = column
+
+    def __init__(self, now: Callable[[], float], *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self._now = now
+        self._model: ViewModel | None = None
+        self._placeholder: tuple[Line, ...] = ()
+        self._placed: tuple[Placed, ...] = ()
+        self._lines: dict[int, _Shown | None] = {}  # by screen line, as last drawn
+        self._strips: dict[tuple[RowKey, str, bool, bool], tuple[Row, Strip]] = {}
+        self._under_cursor: RowKey | None = None
+
+    # --- what it shows ---
+
+    @property
+    def model(self) -> ViewModel | None:
+        return self._model
+
+    def show(self, model: ViewModel) -> None:
+        """Show another view, where its cursor is."""
+        self._model = model
+        self._forget()
+        self.update()
+        self._scroll_to_cursor()
+
+    def set_placeholder(self, lines: Sequence[Line]) -> None:
+        """What stands where rows would be while there are none."""
+        if tuple(lines) != self._placeholder:
+            self._placeholder = tuple(lines)
+            if self._model is None or not len(self._model.index):
+                self.refresh()
+
+    def update(self) -> None:
+        """After any change of the model or the time: draw the lines that look different, no others."""
+        if self._model is None or not self.is_attached:
+            return
+        self._fit_size(len(self._model.index))
+        for y in range(1, self.size.height):
+            if self._lines.get(y) != self._shown(y):
+                self.refresh(Region(0, y, self.size.width, 1))
+        cursor = self._model.cursor
+        if cursor != self._under_cursor:
+            self._under_cursor = cursor
+            self.post_message(self.Moved())
+
+    def redraw(self) -> None:
+        """Draw everything again: another order of columns, another sort."""
+        self._forget()
+        self.refresh()
+        self.update()
+
+    def _forget(self) -> None:
+        self._lines.clear()
+        self._strips.clear()
+        self._placed = place(self._model.view.columns, self.size.width - _GUTTER) if self._model else ()
+
+    def _fit_size(self, rows: int) -> None:
+        """Tell the scroll bar how many lines there are, without the layout of the whole screen that the public way costs."""
+        size = Size(self.size.width, rows + 1)
+        if size != self.virtual_size:
+            self.set_reactive(Widget.virtual_size, size)
+            self._scroll_update(size)
+
+    # --- drawing ---
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        if y == 0:
+            return self._title(width)
+        shown = self._lines[y] = self._shown(y)
+        if self._model is None or shown is None:
+            return self._blank(y, width)
+        memo = (shown.row.key, shown.age, shown.cursor, shown.mark)
+        known = self._strips.get(memo)
+        if known is not None and known[0] is shown.row and known[1].cell_length == width:
+            return known[1]
+        drawn = strip(
+            self._pieces(self._model.view.columns, shown),
+            width,
+            self.ink(line=_line(shown)),
+            ascii_only=self.glyphs.ascii,
+        )
+        if len(self._strips) >= _STRIPS:
+            self._strips.clear()
+        self._strips[memo] = (shown.row, drawn)
+        return drawn
+
+    def _blank(self, y: int, width: int) -> Strip:
+        """A line below the rows; part of the placeholder when there are none."""
+        empty = self._model is None or not len(self._model.index)
+        line = self._placeholder[y - 2] if empty and 0 <= y - 2 < len(self._placeholder) else ()
+        pieces = [Piece("", self.ink(), _GUTTER), *(Piece(cell.text, self.ink(cell.style)) for cell in line)]
+        return strip(pieces, width, self.ink(), ascii_only=self.glyphs.ascii)
+
+    def _shown(self, y: int) -> _Shown | None:
+        """What belongs on a screen line; None below the last row."""
+        model = self._model
+        position = self.scroll_offset.y + y - 1
+        if model is None or position >= len(model.index):
+            return None
+        key = model.index.key_at(position)
+        row = model.row(key)
+        if row is None:
+            return None
+        age = "" if row.since is None else format_age(self._now() - row.since)
+        return _Shown(row, age, position == model.locate_cursor(), key in model.marks)
+
+    def _pieces(self, columns: Sequence[Column], shown: _Shown) -> list[Piece]:
+        line, glyphs = _line(shown), self.glyphs
+        pieces = [
+            Piece(glyphs.cursor if shown.cursor else " ", self.ink("accent", line), 1),
+            Piece(glyphs.mark if shown.mark else " ", self.ink("accent", line), 1),
+        ]
+        for placed in self._placed:
+            column, cell = columns[placed.index], shown.row.cells[placed.index]
+            if pieces[2:]:
+                pieces.append(Piece("", self.ink(line=line), GAP))
+            text = shown.age if column.kind == "age" else cell.text
+            pieces.append(Piece(text, self.ink(_tone(column, cell), line), placed.width, _right(column)))
+        return pieces
+
+    def _title(self, width: int) -> Strip:
+        style = self.ink(line="title")
+        pieces = [Piece("", style, _GUTTER)]
+        if self._model is not None:
+            index = self._model.index
+            for placed in self._placed:
+                column = self._model.view.columns[placed.index]
+                if pieces[1:]:
+                    pieces.append(Piece("", style, GAP))
+                arrow = self.glyphs.descending if index.descending else self.glyphs.ascending
+                title = column.title + (arrow if placed.index == index.column else "")
+                pieces.append(Piece(title, style, placed.width, _right(column)))
+        return strip(pieces, width, style, ascii_only=self.glyphs.ascii)
+
+    # --- events ---
+
+    def on_resize(self) -> None:
+        self._forget()
+        self.update()
+        self._scroll_to_cursor()
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._strips.clear()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self._lines.clear()
+
+    def on_click(self, event: events.Click) -> None:
+        if self._model is None:
+            return
+        if event.y == 0:
+            column = self._column_at(event.x)
+            if column is not None:
+                self.post_message(self.HeaderClicked(column))
+            return
+        position = self.scroll_offset.y + event.y - 1
+        if position < len(self._model.index):
+            again = position == self._model.locate_cursor()
+            self._move_to(position)
+            if again:
+                self.post_message(self.Opened())
+
+    def _column_at(self, x: int) -> int | None:
+        left = _GUTTER
+        for placed in self._placed:
+            left += placed.width + GAP
+            if x < left:
+                return placed.index
+        return None
+
+    # --- movement ---
+
+    def _move_to(self, position: int) -> None:
+        if self._model is not None:
+            self._model.move_to(position)
+            self._scroll_to_cursor()
+            self.update()
+
+    def _move_by(self, rows: int) -> None:
+        if self._model is not None:
+            self._move_to(self._model.locate_cursor() + rows)
+
+    def _scroll_to_cursor(self) -> None:
+        if self._model is None:
+            return
+        position, page, top = self._model.locate_cursor(), self._page, self.scroll_offset.y
+        if position < top:
+            self.scroll_to(y=position, animate=False)
+        elif page and position >= top + page:
+            self.scroll_to(y=position - page + 1, animate=False)
+
+    @property
+    def _page(self) -> int:
+        return max(0, self.size.height - 1)
+
+    def move(self, how: str) -> None:
+        """Move the cursor: `how` is the second part of a "move." command."""
+        page = max(1, self._page)
+        match how:
+            case "down":
+                self._move_by(1)
+            case "up":
+                self._move_by(-1)
+            case "half_down":
+                self._move_by(max(1, page // 2))
+            case "half_up":
+                self._move_by(-max(1, page // 2))
+            case "page_down":
+                self._move_by(page)
+            case "page_up":
+                self._move_by(-page)
+            case "top" | "home":
+                self._move_to(0)
+            case "bottom" | "end" if self._model is not None:
+                self._move_to(len(self._model.index) - 1)
+
+
+def _line(shown: _Shown) -> str:
+    return "cursor" if shown.cursor else ""
+
+
+def _right(column: Column) -> bool:
+    return column.kind in ("number", "age")
+
+
+def _tone(column: Column, cell: Cell) -> Style:
+    """A name that could not be a Kubernetes name is marked: it may be made to look like another."""
+    if column.id in _NAME_COLUMNS and cell.text and odd_name(cell.text):
+        return "warn"
+    return cell.style
