@@ -121,6 +121,7 @@ class KubeConfig:
                 allow_plain_http=options.allow_plain_http,
                 kubeconfig=options.kubeconfig or "",
                 policy=self._policy,
+                trusted=options.home / ".kube",
             ),
         )
 

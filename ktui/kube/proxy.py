@@ -48,6 +48,7 @@ def parse_proxy(url: str, source: str) -> ProxySettings:
         raise UsageError(f"{source}: must be http://HOST:PORT or https://HOST:PORT")
     return ProxySettings(
         url=f"{scheme}://{bracketed(host)}" + (f":{port}" if port else ""),
+        full_url=url,
         authorization=_basic(parts),
         secrets=frozenset(filter(None, (parts.password, unquote(parts.password or "")))),
     )

@@ -13,7 +13,7 @@ from typing import Final, Protocol, get_args
 from urllib.parse import urlsplit
 
 from ktui.kube.fields import Fields
-from ktui.kube.pluginpolicy import PluginPolicy
+from ktui.kube.pluginpolicy import ALLOW_ALL, PluginPolicy
 from ktui.kube.printable import plain_text
 from ktui.kube.proxy import bracketed, is_loopback, parse_proxy
 from ktui.kube.target import (
@@ -53,7 +53,8 @@ class Overrides:
     namespace: str = ""
     allow_plain_http: bool = False
     kubeconfig: str = ""
-    policy: PluginPolicy = PluginPolicy()
+    policy: PluginPolicy = ALLOW_ALL
+    trusted: Path = Path()  # exec sections in files under it run unasked
 
 
 def is_namespace(name: str) -> bool:
@@ -72,7 +73,7 @@ def resolve(
     if plain_http:
         _check_plain_http(fields, server, overrides)
     identity, who = user
-    auth = _auth(identity, who.origin, _exec_config(fields), overrides.policy)
+    auth = _auth(identity, who.origin, _exec_config(fields), overrides)
     impersonate = _impersonation(identity, overrides)
     proxy_url = fields.line("proxy-url")
     return Target(
@@ -148,14 +149,14 @@ def _exec_config(cluster: Fields) -> object:
         raise cluster.error(f"extension {_EXEC_EXTENSION} is too large") from None
 
 
-def _auth(user: Fields, origin: Path, exec_config: object, policy: PluginPolicy) -> AuthSettings:
+def _auth(user: Fields, origin: Path, exec_config: object, overrides: Overrides) -> AuthSettings:
     settings = AuthSettings(
         token=user.line("token").strip(),
         token_file=user.file("tokenFile", origin.parent),
         username=user.line("username"),
         password=user.line("password"),
         certificate=_certificate(user, origin.parent),
-        exec=_exec(user, origin, exec_config, policy),
+        exec=_exec(user, origin, exec_config, overrides),
         oidc=_oidc(user),
     )
     has_basic = bool(settings.username or settings.password)
@@ -186,7 +187,7 @@ def _certificate(user: Fields, base: Path) -> ClientCertificate | None:
     return certificate
 
 
-def _exec(user: Fields, origin: Path, config: object, policy: PluginPolicy) -> ExecSettings | None:
+def _exec(user: Fields, origin: Path, config: object, overrides: Overrides) -> ExecSettings | None:
     section = user.mapping("exec")
     if section is None:
         return None
@@ -203,7 +204,8 @@ def _exec(user: Fields, origin: Path, config: object, policy: PluginPolicy) -> E
         provide_cluster_info=section.flag("provideClusterInfo"),
         config=config,
         origin=origin,
-        policy=policy,
+        policy=overrides.policy,
+        trusted=origin.is_relative_to(overrides.trusted),
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from ktui.kube.pluginpolicy import PluginPolicy
+from ktui.kube.pluginpolicy import ALLOW_ALL, PluginPolicy
 
 InteractiveMode = Literal["Never", "IfAvailable", "Always"]
 """client.authentication.k8s.io: the plug-in's wish for standard input."""
@@ -24,9 +24,13 @@ class TlsSettings:
 
 @dataclass(frozen=True, slots=True)
 class ProxySettings:
-    """An HTTP proxy. `url` has no credentials in it; `authorization` is a Proxy-Authorization header's value or ""."""
+    """An HTTP proxy. `url` has no credentials in it; `authorization` is a Proxy-Authorization header's value or "".
+
+    `full_url` is as it was given, for the exec plug-ins that ask for it.
+    """
 
     url: str
+    full_url: str = field(default="", repr=False)
     authorization: str = field(default="", repr=False)
     secrets: frozenset[str] = field(default=frozenset(), repr=False)
 
@@ -69,7 +73,8 @@ class ExecSettings:
     provide_cluster_info: bool = False
     config: object = field(default=None, repr=False)  # the cluster's exec extension, as JSON values
     origin: Path = Path()
-    policy: PluginPolicy = PluginPolicy()
+    policy: PluginPolicy = ALLOW_ALL
+    trusted: bool = True  # from a file under ~/.kube, which only its owner would write
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +90,12 @@ class AuthSettings:
     oidc: tuple[tuple[str, str], ...] | None = field(default=None, repr=False)  # auth-provider's config
 
     @property
+    def plugin(self) -> ExecSettings | None:
+        """The plug-in to run: none if the entry has any other credential (client-go exec.UpdateTransportConfig)."""
+        other = self.token or self.token_file or self.username or self.password or self.certificate
+        return None if other else self.exec
+
+    @property
     def method(self) -> str:
         """In words, for the header and `ktui doctor`; first match is what client-go uses."""
         certificate = "client certificate" if self.certificate else ""
@@ -96,7 +107,7 @@ class AuthSettings:
             bearer = "basic"
         elif self.oidc is not None:
             bearer = "OIDC id-token"
-        elif self.exec and not certificate:
+        elif self.plugin:
             bearer = "exec plug-in"
         else:
             bearer = ""
