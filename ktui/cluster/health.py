@@ -37,19 +37,14 @@ def pod_health(cluster: Cluster, pod: Pod) -> dict[DeviceId, Health]:
 
 def device_health(cluster: Cluster, device: DeviceId) -> Health | None:
     """The worst that any pod using the device reports of it, None when none does."""
-    reports = []
-    for claim, _ in holders(cluster, device):
-        for pod in users(cluster, claim.key):
-            if report := pod_health(cluster, pod).get(device):
-                reports.append(report)
-    return min(
-        reports,
-        key=lambda r: ("Unhealthy", "Unknown", "Healthy").index(r.health) if r.health in _KNOWN else 1,
-        default=None,
-    )
+    pods = (pod for claim, _ in holders(cluster, device) for pod in users(cluster, claim.key))
+    reports = (report for pod in pods if (report := pod_health(cluster, pod).get(device)) is not None)
+    return min(reports, key=_badness, default=None)
 
 
-_KNOWN = frozenset(("Unhealthy", "Unknown", "Healthy"))
+def _badness(report: Health) -> int:
+    """Unhealthy first, Healthy last, what this ktui does not know in between."""
+    return {"Unhealthy": 0, "Healthy": 2}.get(report.health, 1)
 
 
 def _is_about(entry: AllocatedResourceStatus, claim: str, request: str) -> bool:

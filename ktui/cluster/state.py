@@ -101,6 +101,8 @@ class Cluster:
                 self._deltas(self._store(frame.source).replace(frame), dirty)
                 stream = self._stream(frame.source)
                 stream.synced, stream.progress = True, None
+                if stream.phase == "listing":
+                    stream.phase, stream.message = "watching", ""
                 dirty.streams = True
             case StreamState():
                 stream = self._stream(frame.source)

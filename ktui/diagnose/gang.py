@@ -41,7 +41,7 @@ def _counts(gang: Gang) -> str:
 
 def _blocked(cluster: Cluster, gang: Gang) -> Diagnosis | None:
     """What keeps the group out of the scheduler's queue; the scheduler writes nothing about these."""
-    if gang.min_count is None and cluster.readable("PodGroup" if gang.workload is None else "Workload"):
+    if gang.min_count is None and cluster.readable("Workload" if "/" in gang.key[1] else "PodGroup"):
         facts: dict[str, object] = {"pods": len(gang.members)}
         text = f"{len(gang.members)} pods name the group {gang.key[1]}, which does not exist"
         return Diagnosis(gang.state, "GroupMissing", text, facts, _pods(gang.members[:1], "names the group"))

@@ -74,8 +74,8 @@ class _Line(Struct):
     t: float | None = None
     path: str = ""
     resource_version: str = field(default="", name="resourceVersion")
-    items: msgspec.Raw | None = None
-    object: msgspec.Raw | None = None
+    items: msgspec.Raw = msgspec.Raw(b"[]")
+    object: msgspec.Raw = msgspec.Raw(b"null")
     state: str = ""
     message: str = ""
     until: float | None = None
@@ -91,12 +91,13 @@ class Recording:
         with _open(path) as stream:
             self.header = self._header(stream)
         self._sources = {
-            r.path: (Source(r.kind, r.path), kind) for r in self.header.resources if (kind := _kind(r.kind))
+            r.path: (Source(r.kind, r.path), kind) for r in self.header.resources if (kind := KINDS.get(r.kind))
         }
 
     def frames(self) -> Iterator[Timed]:
         """All frames in order. `t` never falls: a line that goes back counts as happening at the time of the one before."""
         self.notes.clear()
+        yield from self._absent()
         now = 0.0
         for document in self._lines():
             t = document.t
@@ -107,6 +108,14 @@ class Recording:
             frame = self._frame(document)
             if frame is not None:
                 yield Timed(now, frame)
+
+    def _absent(self) -> Iterator[Timed]:
+        """A kind that was not recorded is shown as such, not as empty."""
+        recorded = {source.kind for source, _ in self._sources.values()}
+        for kind in KINDS.values():
+            if kind.name not in recorded:
+                source = Source(kind.name, kind.path(kind.versions[0]))
+                yield Timed(0.0, StreamState(source, "absent", "not in this recording"))
 
     def _header(self, stream: IO[bytes]) -> Header:
         line = _read_line(stream, self.path)
@@ -174,23 +183,19 @@ class Recording:
 
     def _list(self, line: _Line, source: Source, kind: Kind, version: str) -> Listed:
         try:
-            raws = msgspec.json.decode(line.items or b"[]", type=list[msgspec.Raw])
+            raws = msgspec.json.decode(line.items, type=list[msgspec.Raw])
         except (msgspec.DecodeError, UnicodeDecodeError):
             self.notes["lists without items"] += 1
             raws = []
         objects = (self._object(raw, kind, version) for raw in raws)
         return Listed(source, line.resource_version, tuple(o for o in objects if o is not None))
 
-    def _object(self, raw: msgspec.Raw | None, kind: Kind, version: str) -> Object | None:
+    def _object(self, raw: msgspec.Raw, kind: Kind, version: str) -> Object | None:
         try:
-            return from_builtins(kind, version, msgspec.json.decode(raw or b"null"))
+            return from_builtins(kind, version, msgspec.json.decode(raw))
         except (DecodeError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             self.notes[f"objects of {kind.plural} that cannot be read"] += 1
             return None
-
-
-def _kind(name: str) -> Kind | None:
-    return KINDS.get(name)
 
 
 class _Bounded(io.RawIOBase):

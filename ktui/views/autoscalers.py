@@ -76,9 +76,8 @@ class AutoscalersView:
             Cell(why, style if style == "bad" else ""),
             Cell("", "dim"),
         )
-        sort = (
-            hpa.namespace, hpa.name, target, hpa.min_replicas, current, hpa.spec.max_replicas, state, metrics, why, -(created or 0.0),
-        )  # fmt: skip
+        replicas = (hpa.min_replicas, current, hpa.spec.max_replicas)
+        sort = (hpa.namespace, hpa.name, target, *replicas, state, metrics, why, -(created or 0.0))
         return Row(
             key=hpa.key,
             cells=cells,
