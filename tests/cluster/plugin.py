@@ -34,6 +34,8 @@ class ClusterPlugin:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
+        # By node id: a report's keywords also hold the names of directories, and one of those is "cluster".
+        self._needing: set[str] = set()
         self._ran: set[str] = set()
         self.build_error = ""
 
@@ -46,14 +48,10 @@ class ClusterPlugin:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Here and not in a fixture: the first build takes longer than one test may."""
-        needed = any(item.get_closest_marker("cluster") for item in session.items)
+        self._needing = {item.nodeid for item in session.items if item.get_closest_marker("cluster")}
         where = build.directory()
-        if (
-            not needed
-            or self._config.option.collectonly
-            or not _is_set("KTUI_BUILD_CLUSTER")
-            or not build.missing(where)
-        ):
+        wanted = self._needing and _is_set("KTUI_BUILD_CLUSTER") and not self._config.option.collectonly
+        if not wanted or not build.missing(where):
             return
         capture = self._config.pluginmanager.getplugin("capturemanager")
         try:
@@ -63,7 +61,7 @@ class ClusterPlugin:
             self.build_error = str(error)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.when == "call" and "cluster" in report.keywords and not report.skipped:
+        if report.when == "call" and report.nodeid in self._needing and not report.skipped:
             self._ran.add(report.nodeid)
 
     @pytest.hookimpl(trylast=True)

@@ -69,15 +69,20 @@ def go_command() -> Path:
 
 def build(where: Path) -> None:
     """Builds what `where` lacks, with Go's progress on stderr. A command appears only when it is complete."""
-    where.mkdir(parents=True, exist_ok=True)
+    if not missing(where):
+        return
     go = go_command()
-    with tempfile.TemporaryDirectory(dir=where, prefix=".building-") as scratch:
-        for command in COMMANDS:
-            if os.access(where / command, os.X_OK):
-                continue
-            print(f"building {command} for Kubernetes {KUBERNETES}", file=sys.stderr, flush=True)
-            _compile(go, command, Path(scratch))
-            (Path(scratch) / command).replace(where / command)
+    try:
+        where.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=where, prefix=".building-") as scratch:
+            for command in COMMANDS:
+                if os.access(where / command, os.X_OK):
+                    continue
+                print(f"building {command} for Kubernetes {KUBERNETES}", file=sys.stderr, flush=True)
+                _compile(go, command, Path(scratch))
+                (Path(scratch) / command).replace(where / command)
+    except OSError as error:
+        raise BuildError(f"cannot build the control plane in {where}: {error}") from error
 
 
 def _compile(go: Path, command: str, output: Path) -> None:
@@ -100,8 +105,10 @@ def _compile(go: Path, command: str, output: Path) -> None:
             arguments[-2] = str(output / command)
     try:
         subprocess.run([go, *arguments], cwd=_MODULE_DIR, env=environ, stdin=subprocess.DEVNULL, check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise BuildError(f"cannot build {command}: {error}") from error
+    except subprocess.CalledProcessError as error:
+        raise BuildError(
+            f"cannot build {command}: go ended with status {error.returncode}; its output says why"
+        ) from error
 
 
 def _ldflags() -> str:
