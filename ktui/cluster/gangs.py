@@ -45,6 +45,11 @@ class Gang(NamedTuple):
         return max(1, self.min_count or 1)
 
     @property
+    def needed_text(self) -> str:
+        """`needed` as shown: "?" while no object says it."""
+        return "?" if self.min_count is None else str(self.needed)
+
+    @property
     def created(self) -> float | None:
         """Unix seconds since when the gang exists; for a group without an object, since its first pod."""
         owner = self.group or self.workload

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from ktui.model.autoscaler import HorizontalPodAutoscaler
 from ktui.model.claim import ResourceClaim, ResourceClaimTemplate
+from ktui.model.deployment import Deployment
 from ktui.model.deviceclass import DeviceClass
 from ktui.model.event import Event
 from ktui.model.job import Job
@@ -106,6 +107,7 @@ KINDS: Final[dict[str, Kind]] = {
         ),
         Kind("Node", "", "nodes", ("v1",), False, Node),
         Kind("Job", "batch", "jobs", ("v1",), True, Job),
+        Kind("Deployment", "apps", "deployments", ("v1",), True, Deployment),
         Kind("Event", "", "events", ("v1",), True, Event),
         Kind("Namespace", "", "namespaces", ("v1",), False, Namespace),
     )

@@ -47,8 +47,8 @@ class AutoscalersView:
         Column("max", "MAX", 4, 0, priority=8, kind="number"),
         Column("state", "STATE", 12, 0, priority=7),
         Column("metrics", "METRICS", 14, 3, priority=5),
-        Column("why", "WHY", 12, 4, priority=6),
         Column("age", "AGE", 6, 0, priority=2, kind="age"),
+        Column("why", "WHY", 12, 4, priority=6),
     )
 
     def keys(self, cluster: Cluster) -> Iterable[Key]:
@@ -73,11 +73,11 @@ class AutoscalersView:
             Cell(str(hpa.spec.max_replicas)),
             Cell(state, style),
             Cell(metrics),
-            Cell(why, style if style == "bad" else ""),
             Cell("", "dim"),
+            Cell(why, style if style == "bad" else ""),
         )
         replicas = (hpa.min_replicas, current, hpa.spec.max_replicas)
-        sort = (hpa.namespace, hpa.name, target, *replicas, state, metrics, why, -(created or 0.0))
+        sort = (hpa.namespace, hpa.name, target, *replicas, state, metrics, -(created or 0.0), why)
         return Row(
             key=hpa.key,
             cells=cells,
@@ -87,6 +87,9 @@ class AutoscalersView:
             since=created,
             problem=style in ("bad", "warn"),
         )
+
+    def names(self, cluster: Cluster, key: RowKey) -> tuple[str, ...]:  # noqa: ARG002 - the key says it
+        return (as_key(key)[1],)
 
     def labels(self, cluster: Cluster, key: RowKey) -> dict[str, str]:
         hpa = _find(cluster, key)

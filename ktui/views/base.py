@@ -102,6 +102,10 @@ class View(Protocol):
         """The row as `get -o json` gives it."""
         ...
 
+    def names(self, cluster: Cluster, key: RowKey) -> tuple[str, ...]:
+        """What a person may call the row on the command line; the first is its own name."""
+        ...
+
     def labels(self, cluster: Cluster, key: RowKey) -> dict[str, str]:
         """Labels that `-l` selects by."""
         ...

@@ -74,6 +74,9 @@ class ClaimsView:
             problem=state == "pending" or tainted,
         )
 
+    def names(self, cluster: Cluster, key: RowKey) -> tuple[str, ...]:  # noqa: ARG002 - the key says it
+        return (as_key(key)[1],)
+
     def labels(self, cluster: Cluster, key: RowKey) -> dict[str, str]:
         claim = cluster.claim(as_key(key))
         return (claim.metadata.labels or {}) if claim else {}

@@ -10,7 +10,7 @@ from ktui.cluster.state import Cluster
 from ktui.model.quantity import format_bytes, parse_quantity
 from ktui.model.resourceslice import NUMA_NODE, Device, DeviceId, attribute
 from ktui.views.base import Cell, Column, Document, Row, RowKey, Section, Style, pairs
-from ktui.views.shared import attribute_text, device_full
+from ktui.views.shared import attribute_text, device_full, device_text
 from ktui.views.taints import taint_document
 
 STYLES: Final[dict[DeviceState, Style]] = {
@@ -70,6 +70,10 @@ class DevicesView:
         sort = (pool, name, info.state, model, numa, float(amount or 0), users, taints, driver)
         problem = info.state not in ("free", "used") or info.conflict
         return Row(key=info.id, cells=cells, sort=sort, uid=device_full(info.id), problem=problem)
+
+    def names(self, cluster: Cluster, key: RowKey) -> tuple[str, ...]:  # noqa: ARG002 - the key says it
+        device = cast("DeviceId", key)
+        return (device_full(device), device_text(device))
 
     def labels(self, cluster: Cluster, key: RowKey) -> dict[str, str]:  # noqa: ARG002 - devices have none
         return {}

@@ -14,7 +14,7 @@ from ktui.model.meta import Key
 from ktui.model.pod import Pod
 from ktui.model.time import format_age, parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
-from ktui.views.shared import as_key, device_text, owner_text, pod_style, pod_word, time_text
+from ktui.views.shared import as_key, device_text, display_name, owner_text, pod_style, pod_word, time_text
 
 STYLES: Final[dict[GangState, Style]] = {
     "Pending": "warn",
@@ -28,15 +28,6 @@ STYLES: Final[dict[GangState, Style]] = {
     "Unknown": "warn",
 }
 PROBLEMS: Final = frozenset(("Pending", "Degraded", "Preempting", "Failed", "Unknown"))
-
-
-def display_name(cluster: Cluster, found: Gang) -> str:
-    """What people call the gang: its owner's name (the Job) where the group's own name was generated for it alone."""
-    if found.group is None or found.workload is None:
-        return found.key[1]
-    owner = found.group.metadata.controller
-    alone = cluster.groups_by_workload.count(found.workload.key) == 1
-    return owner.name if owner is not None and owner.name and alone else found.key[1]
 
 
 class GangsView:
@@ -70,7 +61,7 @@ class GangsView:
         if found is None:
             return None
         diagnosis = diagnose(cluster, found)
-        name = display_name(cluster, found)
+        name = display_name(cluster, found.key)
         devices = count_devices(cluster, found)
         why = diagnosis.message if found.state in PROBLEMS else ""
         style = STYLES.get(found.state, "")
@@ -78,7 +69,7 @@ class GangsView:
             Cell(found.key[0]),
             Cell(name),
             Cell(found.state, style),
-            Cell(f"{found.running} of {found.needed}", "" if found.running >= found.needed else style),
+            Cell(f"{found.running} of {found.needed_text}", "" if found.running >= found.needed else style),
             Cell(str(devices), "dim" if not devices else ""),
             Cell("", "dim"),
             Cell(why, style if found.state == "Degraded" else ""),
@@ -95,6 +86,13 @@ class GangsView:
             since=created,
             problem=found.state in PROBLEMS,
         )
+
+    def names(self, cluster: Cluster, key: RowKey) -> tuple[str, ...]:
+        found = gang(cluster, as_key(key))
+        if found is None:
+            return ()
+        workload = (found.workload.name,) if found.workload else ()
+        return (found.key[1], display_name(cluster, found.key), *workload)
 
     def labels(self, cluster: Cluster, key: RowKey) -> dict[str, str]:
         found = gang(cluster, as_key(key))

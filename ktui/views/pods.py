@@ -15,7 +15,7 @@ from ktui.model.pod import Pod
 from ktui.model.resourceslice import DeviceId
 from ktui.model.time import format_age, parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
-from ktui.views.shared import as_key, device_full, device_text, owner_text, pod_style, pod_word, time_text
+from ktui.views.shared import as_key, device_full, device_text, display_name, owner_text, pod_style, pod_word, time_text
 from ktui.views.taints import taint_document
 
 
@@ -54,24 +54,28 @@ class PodsView:
         word = pod_word(pod)
         created = parse_time(pod.metadata.creation_timestamp)
         node = pod.spec.node_name or ""
+        gang = display_name(cluster, (pod.namespace, pod.group)) if pod.group else ""
         cells = (
             Cell(pod.namespace),
             Cell(pod.name),
             Cell(word, pod_style(pod)),
             Cell(node or "-", "" if node else "dim"),
-            Cell(pod.group, "dim"),
+            Cell(gang, "dim"),
             Cell("", "dim"),
             Cell(shown, style),
         )
         return Row(
             key=pod.key,
             cells=cells,
-            sort=(pod.namespace, pod.name, word, node, pod.group, -(created or 0.0), shown),
+            sort=(pod.namespace, pod.name, word, node, gang, -(created or 0.0), shown),
             uid=pod.metadata.uid,
             namespace=pod.namespace,
             since=created,
             problem=word not in ("Running", "Succeeded") or bad or unhealthy,
         )
+
+    def names(self, cluster: Cluster, key: RowKey) -> tuple[str, ...]:  # noqa: ARG002 - the key says it
+        return (as_key(key)[1],)
 
     def labels(self, cluster: Cluster, key: RowKey) -> dict[str, str]:
         pod = cluster.pod(as_key(key))

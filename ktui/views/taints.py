@@ -76,6 +76,13 @@ class TaintsView:
             problem=taint.effect in _EFFECT_STYLE,
         )
 
+    def names(self, cluster: Cluster, key: RowKey) -> tuple[str, ...]:
+        found = _find(cluster, key)
+        if found is None:
+            return ()
+        taint, rule, devices, _ = found
+        return (rule.name if rule else device_full(devices[0]), taint.key)
+
     def labels(self, cluster: Cluster, key: RowKey) -> dict[str, str]:
         found = _find(cluster, key)
         rule = found[1] if found else None

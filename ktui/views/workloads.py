@@ -73,6 +73,9 @@ class WorkloadsView:
             problem=state in PROBLEMS,
         )
 
+    def names(self, cluster: Cluster, key: RowKey) -> tuple[str, ...]:  # noqa: ARG002 - the key says it
+        return (as_key(key)[1],)
+
     def labels(self, cluster: Cluster, key: RowKey) -> dict[str, str]:
         workload = cluster.workload(as_key(key))
         return (workload.metadata.labels or {}) if workload else {}

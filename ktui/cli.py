@@ -1,0 +1,178 @@
+"""The command line. Answers `--version` before anything is imported, and each command imports only what it needs.
+
+Exit codes: 0 ok, 1 cluster or run-time error, 2 usage or settings error, 130 interrupted. Errors are one line on stderr.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+from ktui import __version__
+
+if TYPE_CHECKING:
+    import argparse
+
+INTERRUPTED = 130
+RESOURCES = ("gangs", "pods", "devices", "claims", "taints", "autoscalers", "workloads")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ktui; returns the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments[:1] == ["--version"]:
+        print(f"ktui {__version__}")
+        return 0
+    try:
+        return _run(arguments)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader went away (`ktui get … | head`); keep the interpreter from failing again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _run(arguments: list[str]) -> int:
+    from ktui.errors import KtuiError
+
+    try:
+        args = parser().parse_args(arguments)
+        command = getattr(args, "command", None)
+        if command == "get":
+            from ktui.commands import get
+
+            return get.run(args)
+        if command in ("taint", "untaint", "min-replicas"):
+            from ktui.commands import act
+
+            return act.run(args)
+        from ktui.commands import tui
+
+        return tui.run(args)
+    except KtuiError as error:
+        return _fail(str(error), error.exit_code)
+
+
+def _fail(message: str, code: int) -> int:
+    from ktui.ui.safe import safe
+
+    print(f"ktui: {safe(message, 2000)}", file=sys.stderr)
+    return code
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line; also what completion and the documentation are made from."""
+    import argparse
+
+    class OneLineParser(argparse.ArgumentParser):
+        def error(self, message: str) -> NoReturn:
+            from ktui.errors import UsageError
+
+            raise UsageError(f"{message} (see {self.prog} --help)")
+
+    cluster = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    group = cluster.add_argument_group("cluster")
+    group.add_argument(
+        "--kubeconfig", metavar="FILE", help="kubeconfig file to use instead of KUBECONFIG or ~/.kube/config"
+    )
+    group.add_argument("--context", metavar="NAME", help="kubeconfig context to use")
+    group.add_argument("-n", "--namespace", metavar="NAME", help="namespace to show; the context's own when absent")
+    group.add_argument("-A", "--all-namespaces", action="store_true", help="show all namespaces")
+    group.add_argument("--as", dest="as_user", metavar="USER", help="user to impersonate")
+    group.add_argument(
+        "--as-group", dest="as_groups", action="append", metavar="GROUP", help="group to impersonate; repeatable"
+    )
+    group.add_argument("--as-uid", dest="as_uid", metavar="UID", help="uid to impersonate")
+    group.add_argument(
+        "--request-timeout", metavar="DURATION", help='limit of a single request, e.g. "30s"; 0 means none'
+    )
+    group.add_argument("--readonly", action="store_true", help="nothing is ever written to the cluster")
+
+    recorded = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    group = recorded.add_argument_group("recording")
+    group.add_argument("--recording", metavar="FILE", help="read this recording instead of a cluster")
+    group.add_argument("--at", metavar="SECONDS", type=_seconds, help="moment of the recording (default: its end)")
+
+    screen = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    group = screen.add_argument_group("screen")
+    group.add_argument("--ascii", action="store_true", help="plain ASCII borders and symbols")
+    group.add_argument("--theme", metavar="NAME", help="dark, light, colorblind or ansi")
+
+    top = OneLineParser(
+        prog=_program(),
+        parents=[cluster, screen],
+        description="Which gangs are pending and why, which device each container got, which devices are tainted.",
+        epilog="Without a command, the screens open on the current context.",
+    )
+    top.add_argument("--version", action="version", version=f"ktui {__version__}")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND")
+
+    get = commands.add_parser("get", parents=[cluster, recorded], help="print gangs, pods, devices, claims, taints, …")
+    get.add_argument("resource", choices=RESOURCES, metavar="RESOURCE", help=", ".join(RESOURCES))
+    get.add_argument("name", nargs="?", metavar="NAME", help="only this one")
+    get.add_argument(
+        "-l", "--selector", default="", metavar="SELECTOR", help="label selector, e.g. team=llm,tier!=test"
+    )
+    get.add_argument(
+        "-o", "--output", default="table", choices=("table", "wide", "json", "name"), help="form of the output"
+    )
+
+    replay = commands.add_parser("replay", parents=[screen], help="show a recording")
+    replay.add_argument("file", metavar="FILE", help="a .ktui, .ktui.gz or .ktui.zst file")
+    replay.add_argument("--at", metavar="SECONDS", type=_seconds, default=0.0, help="where to start")
+
+    _add_actions(commands, cluster)
+    return top
+
+
+def _add_actions(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], cluster: argparse.ArgumentParser
+) -> None:
+    import argparse
+
+    acting = argparse.ArgumentParser(add_help=False)
+    acting.add_argument(
+        "--dry-run", action="store_true", help="show the plan and the server's answer to it, change nothing"
+    )
+    acting.add_argument("-y", "--yes", action="store_true", help="do not ask; for scripts")
+    acting.add_argument("-o", "--output", default="table", choices=("table", "json"), help="form of the output")
+
+    taint = commands.add_parser("taint", parents=[cluster, acting], help="taint one device")
+    taint.add_argument("device", metavar="DRIVER/POOL/DEVICE")
+    taint.add_argument("taint", metavar="KEY[=VALUE]:EFFECT", help="effect: None, NoSchedule or NoExecute")
+    taint.add_argument("--reason", default="", metavar="TEXT", help="why; kept on the rule and in the audit log")
+
+    untaint = commands.add_parser("untaint", parents=[cluster, acting], help="remove a taint from one device")
+    untaint.add_argument("device", metavar="DRIVER/POOL/DEVICE")
+    untaint.add_argument(
+        "taint", nargs="?", metavar="KEY[=VALUE][:EFFECT]", help="which taint, where there are several"
+    )
+
+    replicas = commands.add_parser("min-replicas", parents=[cluster, acting], help="change an autoscaler's minReplicas")
+    replicas.add_argument("autoscaler", metavar="[NAMESPACE/]AUTOSCALER")
+    replicas.add_argument("replicas", metavar="N")
+
+
+def _program() -> str:
+    """As a kubectl plug-in, help shows what the person typed."""
+    name = os.path.basename(sys.argv[0]) if sys.argv else "ktui"  # noqa: PTH119 - pathlib costs a tenth of --help's time
+    return "kubectl ktui" if name == "kubectl-ktui" else "ktui"
+
+
+def _seconds(text: str) -> float:
+    import argparse
+
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 1e9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
+    return value
+
+
+if __name__ == "__main__":
+    sys.exit(main())

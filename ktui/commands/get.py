@@ -1,0 +1,77 @@
+"""`ktui get RESOURCE [NAME]`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from typing import cast
+
+import orjson
+
+from ktui.cluster.state import Cluster, Entity
+from ktui.commands import labels
+from ktui.commands.printing import table
+from ktui.commands.source import Filled, fill
+from ktui.errors import KtuiError
+from ktui.ui.safe import safe
+from ktui.views.base import Row, View
+from ktui.views.registry import VIEWS
+
+JSON_VERSION = 1
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the rows; 0, or 1 when the one that was named is not there or what is needed cannot be read."""
+    view = VIEWS[cast("Entity", args.resource)]
+    matches = labels.parse(args.selector)
+    filled = fill(args, view.kinds + view.joins)
+    _check_readable(filled.cluster, view)
+    rows = [row for row in _rows(view, filled, args.name) if matches(view.labels(filled.cluster, row.key))]
+    if args.name and not rows:
+        where = f" in namespace {filled.namespace}" if filled.namespace else ""
+        raise KtuiError(f"no {view.id.removesuffix('s')} {args.name!r}{where}")
+    _print(args.output, view, filled, rows)
+    _warn_unreadable(filled.cluster, view)
+    return 0
+
+
+def _rows(view: View, filled: Filled, name: str | None) -> Iterator[Row]:
+    for key in view.keys(filled.cluster):
+        row = view.row(filled.cluster, key)
+        if row is None or (filled.namespace and row.namespace and row.namespace != filled.namespace):
+            continue
+        if name is None or name in view.names(filled.cluster, key):
+            yield row
+
+
+def _print(form: str, view: View, filled: Filled, rows: list[Row]) -> None:
+    if form == "json":
+        items = [view.item(filled.cluster, row.key) for row in rows]
+        document = {"version": JSON_VERSION, "kind": view.id, "items": items}
+        sys.stdout.write(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
+    elif form == "name":
+        for row in rows:
+            print(f"{view.id.removesuffix('s')}/{safe(view.names(filled.cluster, row.key)[0])}")
+    elif rows:
+        wide = form == "wide"
+        sys.stdout.write(table(view.columns, rows, filled.now, wide=wide))
+    else:
+        where = f" in namespace {filled.namespace}" if filled.namespace else ""
+        print(f"No {view.id} found{where}.", file=sys.stderr)
+
+
+def _check_readable(cluster: Cluster, view: View) -> None:
+    """Nothing is called empty that was never read."""
+    for kind in view.kinds:
+        streams = cluster.streams_of((kind,))
+        if not any(stream.synced for stream in streams):
+            reason = next((s.message for s in streams if s.message), "nothing was read")
+            raise KtuiError(f"{view.id} cannot be shown: {reason}")
+
+
+def _warn_unreadable(cluster: Cluster, view: View) -> None:
+    for kind in view.joins:
+        for stream in cluster.streams_of((kind,)):
+            if stream.phase == "no-access":
+                print(f"ktui: without {kind}: {safe(stream.message, 300)}", file=sys.stderr)

@@ -1,0 +1,54 @@
+"""Where a command reads from: a recording up to a moment, or one consistent list of each kind from the cluster."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from ktui.cluster.state import Cluster
+from ktui.errors import UsageError
+from ktui.ui.safe import safe
+
+
+class Filled(NamedTuple):
+    """A filled state, the moment it shows (Unix seconds), and the namespace asked for ("" for all)."""
+
+    cluster: Cluster
+    now: float
+    namespace: str
+
+
+def fill(args: argparse.Namespace, kinds: tuple[str, ...]) -> Filled:
+    """Read what the command needs. Raises KtuiError when it cannot."""
+    if getattr(args, "at", None) is not None and not getattr(args, "recording", None):
+        raise UsageError("--at goes with --recording")
+    return _from_recording(args) if getattr(args, "recording", None) else asyncio.run(_from_cluster(args, kinds))
+
+
+def _from_recording(args: argparse.Namespace) -> Filled:
+    from ktui.recording.player import replay_to
+    from ktui.recording.reader import Recording
+
+    recording = Recording(Path(args.recording))
+    cluster = Cluster()
+    reached = replay_to(recording, getattr(args, "at", None), cluster.apply)
+    for note, count in recording.notes.items():
+        print(f"ktui: skipped {count} {safe(note)}", file=sys.stderr)
+    namespace = "" if getattr(args, "all_namespaces", False) else getattr(args, "namespace", "") or ""
+    return Filled(cluster, recording.header.start + reached, namespace)
+
+
+async def _from_cluster(args: argparse.Namespace, kinds: tuple[str, ...]) -> Filled:
+    from ktui.commands.connect import connect
+    from ktui.kube.once import read_once
+
+    async with connect(args, dict(os.environ)) as session:
+        cluster = Cluster()
+        namespace = "" if getattr(args, "all_namespaces", False) else session.target.namespace
+        await read_once(session, kinds, namespace, cluster.apply)
+        return Filled(cluster, time.time(), namespace)
