@@ -1,0 +1,117 @@
+"""Defaults and validation of the kinds that ktui writes, as the API server applies them. Other kinds are stored as they come.
+
+To let the server check another kind: its known fields in `FIELDS`, and a function in `ADMIT`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from ktui.demo import status
+from ktui.demo.mvcc import JSON
+from ktui.model.kinds import Kind
+
+Cause = tuple[str, str, str]
+
+Shape = dict[str, Any]
+"""Known fields: a name → the shape below it, or None where anything may follow. Lists have the shape of their items."""
+
+FIELDS: Final[dict[str, Shape]] = {
+    "DeviceTaintRule": {
+        "spec": {
+            "deviceSelector": {"driver": None, "pool": None, "device": None},
+            "taint": {"key": None, "value": None, "effect": None, "timeAdded": None},
+        },
+        "status": {"conditions": None},
+    },
+    "HorizontalPodAutoscaler": {
+        "spec": {
+            "scaleTargetRef": {"apiVersion": None, "kind": None, "name": None},
+            "minReplicas": None,
+            "maxReplicas": None,
+            "metrics": None,
+            "behavior": None,
+        },
+        "status": None,
+    },
+}
+
+
+def unknown_fields(kind: Kind, obj: JSON) -> list[str]:
+    """Paths that the kind does not have, for fieldValidation=Strict."""
+    shape = FIELDS.get(kind.name)
+    if shape is None:
+        return []
+    return list(_unknown(obj, {"kind": None, "apiVersion": None, "metadata": None, **shape}, ""))
+
+
+def _unknown(value: Any, shape: Shape | None, prefix: str) -> list[str]:
+    if shape is None or not isinstance(value, dict):
+        return []
+    found = [f"{prefix}{name}" for name in value if name not in shape]
+    for name, below in shape.items():
+        found += _unknown(value.get(name), below, f"{prefix}{name}.")
+    return found
+
+
+def admit(kind: Kind, obj: JSON, now: str) -> JSON:
+    """The object with its defaults. Raises Refused (422) when it breaks a rule. `now` is RFC 3339."""
+    check = ADMIT.get(kind.name)
+    if check is None:
+        return obj
+    admitted, causes = check(obj, now)
+    if causes:
+        raise status.invalid(kind, obj["metadata"].get("name", ""), *causes)
+    return admitted
+
+
+def _taint_rule(obj: JSON, now: str) -> tuple[JSON, list[Cause]]:
+    """resource.k8s.io validateDeviceTaintRule; timeAdded is set by the server when absent."""
+    spec = obj.get("spec") or {}
+    taint = spec.get("taint") or {}
+    causes: list[Cause] = []
+    if not taint.get("key"):
+        causes.append(("FieldValueInvalid", "spec.taint.key", 'Invalid value: "": name part must be non-empty'))
+    effect = taint.get("effect")
+    if not effect:
+        causes.append(("FieldValueRequired", "spec.taint.effect", "Required value"))
+    elif effect not in ("None", "NoSchedule", "NoExecute"):
+        supported = '"NoExecute", "NoSchedule", "None"'
+        causes.append(
+            (
+                "FieldValueNotSupported",
+                "spec.taint.effect",
+                f'Unsupported value: "{effect}": supported values: {supported}',
+            )
+        )
+    return {**obj, "spec": {**spec, "taint": {"timeAdded": now, **taint}}}, causes
+
+
+def _autoscaler(obj: JSON, _: str) -> tuple[JSON, list[Cause]]:
+    """autoscaling/v2 ValidateHorizontalPodAutoscaler; an absent minReplicas is 1."""
+    spec = {"minReplicas": 1, **{name: value for name, value in (obj.get("spec") or {}).items() if value is not None}}
+    lowest, highest = spec["minReplicas"], spec.get("maxReplicas", 0)
+    causes: list[Cause] = []
+    if not isinstance(lowest, int) or not isinstance(highest, int):
+        raise status.bad_request("json: cannot unmarshal into Go struct field of type int32")
+    scalable = any(metric.get("type") in ("Object", "External") for metric in spec.get("metrics") or ())
+    if lowest < 0:
+        causes.append(
+            ("FieldValueInvalid", "spec.minReplicas", f"Invalid value: {lowest}: must be greater than or equal to 0")
+        )
+    elif lowest == 0 and not scalable:
+        why = "must specify at least one Object or External metric to support scaling to zero replicas"
+        causes.append(("FieldValueForbidden", "spec.metrics", f"Forbidden: {why}"))
+    if highest < 1:
+        causes.append(("FieldValueInvalid", "spec.maxReplicas", f"Invalid value: {highest}: must be greater than 0"))
+    if highest < lowest:
+        why = "must be greater than or equal to `minReplicas`"
+        causes.append(("FieldValueInvalid", "spec.maxReplicas", f"Invalid value: {highest}: {why}"))
+    return {**obj, "spec": spec}, causes
+
+
+ADMIT: Final[dict[str, Callable[[JSON, str], tuple[JSON, list[Cause]]]]] = {
+    "DeviceTaintRule": _taint_rule,
+    "HorizontalPodAutoscaler": _autoscaler,
+}

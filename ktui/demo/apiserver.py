@@ -1,0 +1,327 @@
+"""The embedded API server: the real protocol on loopback, so that `ktui demo` runs the same code as a live cluster.
+
+It covers what ktui and a plain API client use: discovery, list, watch, single objects, patches, dry run, access reviews, tokens.
+Not covered: protobuf and CBOR, Table answers, strategic and server-side apply, admission webhooks, aggregated APIs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import aclosing
+from typing import Any, Final, Self
+
+import msgspec
+from aiohttp import web
+from aiohttp.typedefs import Middleware
+
+from ktui.demo import access, patch, reads, status
+from ktui.demo.documents import AGGREGATED, Documents
+from ktui.demo.mvcc import JSON, Database
+from ktui.demo.registry import Registry
+from ktui.demo.requests import Address, Serves, Shape, parse
+from ktui.model.kinds import KINDS, Kind
+
+Send = Callable[[web.Request, web.StreamResponse, bytes], Awaitable[None]]
+
+SERVES_1_37: Final[Serves] = {
+    name: {"PodGroup": ("v1beta1",), "Workload": ("v1beta1",)}.get(name, kind.versions[:1])
+    for name, kind in KINDS.items()
+}
+"""What a 1.37 server with gang scheduling on serves."""
+
+SERVES_1_36: Final[Serves] = {
+    **SERVES_1_37,
+    "PodGroup": ("v1alpha2",),
+    "Workload": ("v1alpha2",),
+    "DeviceTaintRule": ("v1beta2", "v1alpha3"),
+}
+SERVES_1_35: Final[Serves] = {
+    **SERVES_1_37,
+    "PodGroup": (),
+    "Workload": ("v1alpha1",),
+    "DeviceTaintRule": ("v1alpha3",),
+}
+
+_PATCHES: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    "application/merge-patch+json": patch.merge_patch,
+    "application/json-patch+json": patch.json_patch,
+}
+_MAX_BODY: Final = 3 * 1024 * 1024
+
+
+async def _write(_: web.Request, response: web.StreamResponse, data: bytes) -> None:
+    await response.write(data)
+
+
+class ApiServer:
+    """`database` and `registry` are for whoever plays the cluster's controllers: what they change, watchers see."""
+
+    def __init__(
+        self,
+        *,
+        serves: Serves = SERVES_1_37,
+        git_version: str = "v1.37.2",
+        tokens: Mapping[str, access.User] | None = None,
+        authorizer: access.Authorizer = access.allow_all,
+        timers: reads.ReadTimers | None = None,
+        middlewares: Iterable[Middleware] = (),
+        send: Send = _write,
+        ssl_context: ssl.SSLContext | None = None,
+    ) -> None:
+        """`tokens`: bearer token → user; none: everybody is let in. `middlewares` see every request, `send` every piece of a
+        watch on its way out: both are places to observe or disturb the traffic.
+        """
+        self.database = Database()
+        self.registry = Registry(self.database)
+        self.serves = serves
+        self.git_version = git_version
+        self.tokens = dict(tokens or {})
+        self.authorizer = authorizer
+        self._timers = timers or reads.ReadTimers()
+        self._middlewares = tuple(middlewares)
+        self._send = send
+        self._ssl = ssl_context
+        self._stopping = asyncio.Event()
+        self._runner: web.AppRunner | None = None
+        self._address = ("127.0.0.1", 0)
+
+    async def start(self) -> None:
+        """Listen on a free port of 127.0.0.1; after a `stop` on the same one again."""
+        self._stopping = asyncio.Event()
+        app = web.Application(middlewares=self._middlewares, client_max_size=_MAX_BODY)
+        app.router.add_route("*", "/{path:.*}", self._handle)
+        runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=1.0)
+        await runner.setup()
+        listener = socket.create_server(self._address)
+        self._address = listener.getsockname()
+        await web.SockSite(runner, listener, ssl_context=self._ssl).start()
+        self._runner = runner
+
+    async def stop(self) -> None:
+        """End every watch cleanly, close every connection. A restarted server refuses versions from before the stop."""
+        self._stopping.set()
+        for kind in KINDS:
+            self.database.wake(kind)
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+        self.database.compact()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    @property
+    def url(self) -> str:
+        host, port = self._address
+        return f"{'https' if self._ssl else 'http'}://{host}:{port}"
+
+    def create(self, kind: str, obj: JSON) -> JSON:
+        """Put an object into the cluster, as a controller would."""
+        return self.registry.create(KINDS[kind], obj)
+
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
+        try:
+            user = access.authenticate(request.headers, self.tokens)
+            address = parse(request.path, KINDS, self.serves)
+            if address is None:
+                return self._non_resource(request, user)
+            if address.group.startswith(("authorization", "authentication")):
+                return await self._review(request, address, user)
+            access.check(self.authorizer, _attributes(user, request, address))
+            if address.kind is None:
+                return _no_such_path()
+            return await self._resource(request, address, address.kind)
+        except status.Refused as refused:
+            return _refusal(refused)
+
+    def _non_resource(self, request: web.Request, user: access.User) -> web.StreamResponse:
+        access.check(self.authorizer, access.Attributes(user, request.method.lower(), path=request.path))
+        if request.path in ("/readyz", "/livez", "/healthz"):
+            return web.Response(text="ok")
+        documents = Documents(KINDS, self.serves, self.git_version)
+        if "apidiscovery.k8s.io" in request.headers.get("Accept", "") and (found := documents.aggregated(request.path)):
+            body, etag = found
+            headers = {"ETag": etag, "Content-Type": AGGREGATED}
+            if request.headers.get("If-None-Match") == etag:
+                return web.Response(status=304, headers=headers)
+            return web.Response(body=body, headers=headers)
+        document = documents.get(request.path)
+        return _no_such_path() if document is None else _json(document)
+
+    async def _resource(self, request: web.Request, address: Address, kind: Kind) -> web.StreamResponse:
+        if not address.name:
+            match request.method:
+                case "GET" if request.query.get("watch") in ("1", "true"):
+                    return await self._watch(request, address, kind)
+                case "GET":
+                    return await self._list(request, address, kind)
+                case "POST":
+                    return await self._create(request, address, kind)
+            raise status.method_not_allowed()
+        shape = Shape.of(kind, address, request.headers.get("Accept", ""))
+        match request.method:
+            case "GET":
+                return _json(shape.object(self.registry.get(kind, address.key)))
+            case "PUT":
+                new = await _body(request)
+                return self._updated(request, address, shape, lambda _: new)
+            case "PATCH":
+                apply = _PATCHES.get(request.content_type)
+                if apply is None:
+                    raise status.unsupported_media_type(", ".join(_PATCHES))
+                change = await _body(request, dict if apply is patch.merge_patch else list)
+                return self._updated(request, address, shape, lambda old: apply(old, change))
+            case "DELETE":
+                return await self._delete(request, address, kind)
+        raise status.method_not_allowed()
+
+    async def _list(self, request: web.Request, address: Address, kind: Kind) -> web.StreamResponse:
+        shape = Shape.of(kind, address, request.headers.get("Accept", ""))
+        document = await reads.list_objects(self.database, shape, address, request.query, self._timers)
+        body = msgspec.json.encode(document)
+        packed = reads.compressed(body, request.headers.get("Accept-Encoding", ""))
+        headers = {"Content-Type": "application/json", **({"Content-Encoding": "gzip"} if packed else {})}
+        return web.Response(body=packed or body, headers=headers)
+
+    async def _watch(self, request: web.Request, address: Address, kind: Kind) -> web.StreamResponse:
+        shape = Shape.of(kind, address, request.headers.get("Accept", ""))
+        watch = reads.Watch(self.database, shape, address, request.query, self._timers, self._stopping)
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        response.enable_chunked_encoding()
+        await response.prepare(request)
+        async with aclosing(watch.lines()) as lines:
+            async for data in lines:
+                await self._send(request, response, data)
+        await response.write_eof()
+        return response
+
+    async def _create(self, request: web.Request, address: Address, kind: Kind) -> web.StreamResponse:
+        obj = await _body(request)
+        sent = (obj.get("kind", kind.name), obj.get("apiVersion", address.group_version))
+        if sent != (kind.name, address.group_version):
+            raise status.bad_request(
+                f"the object provided ({sent[1]}, {sent[0]}) does not match the request's ({address.group_version}, {kind.name})"
+            )
+        metadata = dict(obj.get("metadata") or {})
+        if address.namespace and metadata.setdefault("namespace", address.namespace) != address.namespace:
+            raise status.bad_request(
+                "the namespace of the provided object does not match the namespace sent on the request"
+            )
+        made = self.registry.create(
+            kind, {**obj, "metadata": metadata}, dry_run=_dry_run(request), strict=_strict(request)
+        )
+        return _json(Shape.of(kind, address, "").object(made), 201)
+
+    def _updated(
+        self, request: web.Request, address: Address, shape: Shape, change: Callable[[JSON], JSON]
+    ) -> web.StreamResponse:
+        new = self.registry.update(
+            shape.kind,
+            address.key,
+            change,
+            subresource=address.subresource,
+            dry_run=_dry_run(request),
+            strict=_strict(request),
+        )
+        return _json(shape.object(new))
+
+    async def _delete(self, request: web.Request, address: Address, kind: Kind) -> web.StreamResponse:
+        options = await _body(request) if request.can_read_body else {}
+        dry_run = _dry_run(request) or options.get("dryRun") == ["All"]
+        last = self.registry.delete(kind, address.key, preconditions=options.get("preconditions"), dry_run=dry_run)
+        details = {
+            "name": address.name,
+            **({"group": kind.group} if kind.group else {}),
+            "kind": kind.plural,
+            "uid": last["metadata"]["uid"],
+        }
+        return _json({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details})
+
+    async def _review(self, request: web.Request, address: Address, user: access.User) -> web.StreamResponse:
+        """Everybody may ask about themselves."""
+        if request.method != "POST" or address.version != "v1":
+            return _no_such_path()
+        review = await _body(request)
+        spec = review.get("spec") or {}
+        match address.plural:
+            case "selfsubjectreviews":
+                answer: JSON = {"userInfo": {"username": user.name, "groups": list(user.groups)}}
+            case "selfsubjectaccessreviews":
+                answer = {"allowed": self.authorizer(_reviewed(user, spec))}
+            case "selfsubjectrulesreviews":
+                answer = self._rules(user, spec.get("namespace", ""))
+            case _:
+                return _no_such_path()
+        return _json({**review, "metadata": {"creationTimestamp": None}, "status": answer}, 201)
+
+    def _rules(self, user: access.User, namespace: str) -> JSON:
+        verbs = ("get", "list", "watch", "create", "update", "patch", "delete")
+        rules = []
+        for kind in KINDS.values():
+            where = namespace if kind.namespaced else ""
+            allowed = [
+                verb
+                for verb in verbs
+                if self.authorizer(access.Attributes(user, verb, kind.group, kind.plural, namespace=where))
+            ]
+            if allowed:
+                rules.append({"verbs": allowed, "apiGroups": [kind.group], "resources": [kind.plural]})
+        return {"resourceRules": rules, "nonResourceRules": [], "incomplete": False}
+
+
+def _attributes(user: access.User, request: web.Request, address: Address) -> access.Attributes:
+    verb = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}.get(request.method, "get")
+    if verb == "get" and not address.name:
+        verb = "watch" if request.query.get("watch") in ("1", "true") else "list"
+    return access.Attributes(
+        user, verb, address.group, address.plural, address.subresource, address.namespace, address.name
+    )
+
+
+def _reviewed(user: access.User, spec: JSON) -> access.Attributes:
+    if "resourceAttributes" not in spec:
+        path = spec.get("nonResourceAttributes") or {}
+        return access.Attributes(user, path.get("verb", ""), path=path.get("path", "/"))
+    asked = spec["resourceAttributes"]
+    fields = ("verb", "group", "resource", "subresource", "namespace", "name")
+    return access.Attributes(user, *(asked.get(field, "") for field in fields))
+
+
+def _dry_run(request: web.Request) -> bool:
+    asked = request.query.getall("dryRun", [])
+    if asked not in ([], ["All"]):
+        raise status.bad_request(f"invalid dryRun: {asked}")
+    return bool(asked)
+
+
+def _strict(request: web.Request) -> bool:
+    return request.query.get("fieldValidation") == "Strict"
+
+
+async def _body(request: web.Request, kind: type[Any] = dict) -> Any:
+    try:
+        return msgspec.json.decode(await request.read(), type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise status.bad_request(f"the body of the request is not what it should be: {error}") from None
+
+
+def _json(document: JSON, code: int = 200) -> web.Response:
+    return web.Response(body=msgspec.json.encode(document), status=code, content_type="application/json")
+
+
+def _refusal(refused: status.Refused) -> web.Response:
+    answer = _json(refused.status, refused.code)
+    if refused.retry_after is not None:
+        answer.headers["Retry-After"] = str(refused.retry_after)
+    return answer
+
+
+def _no_such_path() -> web.Response:
+    return web.Response(status=404, text="404 page not found\n")

@@ -1,0 +1,144 @@
+"""Discovery documents, aggregated and legacy, and /version."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from ktui.demo.mvcc import JSON
+from ktui.demo.requests import Serves
+from ktui.model.kinds import Kind
+
+AGGREGATED: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+VERBS: Final = ("create", "delete", "get", "list", "patch", "update", "watch")
+
+_REVIEWS: Final = {
+    ("authorization.k8s.io", "v1"): ("SelfSubjectAccessReview", "SelfSubjectRulesReview"),
+    ("authentication.k8s.io", "v1"): ("SelfSubjectReview",),
+}
+
+
+class Documents:
+    def __init__(self, kinds: Mapping[str, Kind], serves: Serves, git_version: str) -> None:
+        self._kinds = kinds
+        self._serves = serves
+        self._git_version = git_version
+
+    def get(self, path: str) -> JSON | None:
+        """A legacy document or /version; None when there is none at the path."""
+        match path.strip("/").split("/"):
+            case ["version"]:
+                major, minor, *_ = self._git_version.removeprefix("v").split(".")
+                return {"major": major, "minor": minor, "gitVersion": self._git_version, "platform": "linux/amd64"}
+            case ["api"]:
+                return {"kind": "APIVersions", "versions": ["v1"]}
+            case ["apis"]:
+                return {
+                    "kind": "APIGroupList",
+                    "apiVersion": "v1",
+                    "groups": [self._group(name) for name in self._groups()],
+                }
+            case ["api", "v1"]:
+                return self._resources("", "v1")
+            case ["apis", group] if group in self._groups():
+                return {"kind": "APIGroup", "apiVersion": "v1", **self._group(group)}
+            case ["apis", group, version] if version in self._groups().get(group, ()):
+                return self._resources(group, version)
+            case _:
+                return None
+
+    def aggregated(self, path: str) -> tuple[bytes, str] | None:
+        """The aggregated document at /api or /apis, and its ETag."""
+        if path not in ("/api", "/apis"):
+            return None
+        names = [""] if path == "/api" else list(self._groups())
+        items = [self._discovery(name) for name in names]
+        body = msgspec.json.encode(
+            {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": items}
+        )
+        return body, f'"{hashlib.sha256(body).hexdigest().upper()}"'
+
+    def _groups(self) -> dict[str, list[str]]:
+        """Named group → its versions, in order of preference."""
+        groups: dict[str, list[str]] = {}
+        for kind in self._kinds.values():
+            for version in self._serves.get(kind.name, ()):
+                if kind.group and version not in groups.setdefault(kind.group, []):
+                    groups[kind.group].append(version)
+        for group, version in _REVIEWS:
+            groups[group] = [version]
+        return groups
+
+    def _in(self, group: str, version: str) -> list[Kind]:
+        return [
+            kind for kind in self._kinds.values() if kind.group == group and version in self._serves.get(kind.name, ())
+        ]
+
+    def _group(self, name: str) -> JSON:
+        versions = [{"groupVersion": f"{name}/{version}", "version": version} for version in self._groups()[name]]
+        return {"name": name, "versions": versions, "preferredVersion": versions[0]}
+
+    def _resources(self, group: str, version: str) -> JSON:
+        reviews = [
+            {
+                "name": f"{name.lower()}s",
+                "singularName": name.lower(),
+                "namespaced": False,
+                "kind": name,
+                "verbs": ["create"],
+            }
+            for name in _REVIEWS.get((group, version), ())
+        ]
+        served = [
+            {
+                "name": kind.plural,
+                "singularName": kind.name.lower(),
+                "namespaced": kind.namespaced,
+                "kind": kind.name,
+                "verbs": VERBS,
+            }
+            for kind in self._in(group, version)
+        ]
+        group_version = f"{group}/{version}" if group else version
+        return {
+            "kind": "APIResourceList",
+            "apiVersion": "v1",
+            "groupVersion": group_version,
+            "resources": served + reviews,
+        }
+
+    def _discovery(self, group: str) -> JSON:
+        versions = ["v1"] if not group else self._groups()[group]
+        return {
+            "metadata": {"name": group, "creationTimestamp": None} if group else {"creationTimestamp": None},
+            "versions": [
+                {"version": version, "freshness": "Current", "resources": self._discovered(group, version)}
+                for version in versions
+            ],
+        }
+
+    def _discovered(self, group: str, version: str) -> list[JSON]:
+        reviews = [
+            {
+                "resource": f"{name.lower()}s",
+                "responseKind": {"group": group, "version": version, "kind": name},
+                "scope": "Cluster",
+                "singularResource": name.lower(),
+                "verbs": ["create"],
+            }
+            for name in _REVIEWS.get((group, version), ())
+        ]
+        served = [
+            {
+                "resource": kind.plural,
+                "responseKind": {"group": group, "version": version, "kind": kind.name},
+                "scope": "Namespaced" if kind.namespaced else "Cluster",
+                "singularResource": kind.name.lower(),
+                "verbs": VERBS,
+            }
+            for kind in self._in(group, version)
+        ]
+        return served + reviews

@@ -1,0 +1,137 @@
+"""Reads and writes of single objects with the API server's rules: preconditions, optimistic locking, dry run, finalizers.
+
+Both the HTTP handlers and the demo's controllers write through it. Kinds are stored once and served in any version the
+server has: only apiVersion differs between versions here.
+"""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from ktui.demo import admission, status
+from ktui.demo.mvcc import JSON, Database, Key
+from ktui.model.kinds import Kind
+
+_IMMUTABLE = ("uid", "creationTimestamp", "namespace", "name")
+
+
+def utc_now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class Registry:
+    """All methods take and return objects without kind and apiVersion, and raise `status.Refused`."""
+
+    def __init__(self, database: Database, now: Callable[[], str] = utc_now) -> None:
+        self.database = database
+        self._now = now
+
+    def get(self, kind: Kind, key: Key) -> JSON:
+        found = self.database.get(kind.name, key)
+        if found is None:
+            raise status.not_found(kind, key[1])
+        return found
+
+    def create(self, kind: Kind, obj: JSON, *, dry_run: bool = False, strict: bool = False) -> JSON:
+        _check_fields(kind, obj, strict)
+        metadata = dict(obj.get("metadata") or {})
+        if metadata.get("resourceVersion"):
+            raise status.bad_request("resourceVersion should not be set on objects to be created")
+        if not metadata.get("name") and metadata.get("generateName"):
+            metadata["name"] = metadata["generateName"] + secrets.token_hex(3)[:5]
+        name = metadata.get("name")
+        if not name or not isinstance(name, str):
+            raise status.invalid(
+                kind, "", ("FieldValueRequired", "metadata.name", "Required value: name or generateName is required")
+            )
+        key = (metadata.get("namespace", "") if kind.namespaced else "", name)
+        if self.database.get(kind.name, key) is not None:
+            raise status.already_exists(kind, name)
+        metadata |= {"uid": str(uuid.uuid4()), "creationTimestamp": self._now(), "generation": 1}
+        made = admission.admit(kind, _plain({**obj, "metadata": metadata}), self._now())
+        return made if dry_run else self.database.put(kind.name, key, made)
+
+    def update(
+        self,
+        kind: Kind,
+        key: Key,
+        change: Callable[[JSON], JSON],
+        *,
+        subresource: str = "",
+        dry_run: bool = False,
+        strict: bool = False,
+    ) -> JSON:
+        """`change` gets the stored object and returns the wanted one (a whole object for PUT, a patched one for PATCH)."""
+        old = self.get(kind, key)
+        wanted = change(old)
+        if not isinstance(wanted, dict) or not isinstance(wanted.get("metadata"), dict):
+            raise status.bad_request("an object needs metadata")
+        _check_fields(kind, wanted, strict)
+        before, after = old["metadata"], wanted["metadata"]
+        if after.get("resourceVersion") not in (None, "", before["resourceVersion"]):
+            raise status.modified(kind, key[1])
+        changed = [each for each in _IMMUTABLE if after.get(each) not in (None, "", before.get(each))]
+        if changed:
+            value, field = after[changed[0]], f"metadata.{changed[0]}"
+            raise status.invalid(
+                kind, key[1], ("FieldValueInvalid", field, f'Invalid value: "{value}": field is immutable')
+            )
+        new = _merged(old, wanted, subresource)
+        if not subresource:
+            new = admission.admit(kind, new, self._now())
+        if new.get("spec") != old.get("spec"):
+            new["metadata"]["generation"] = before.get("generation", 0) + 1
+        if new == old or dry_run:
+            return new
+        if before.get("deletionTimestamp") and not new["metadata"].get("finalizers"):
+            return self.database.remove(kind.name, key)
+        return self.database.put(kind.name, key, new)
+
+    def delete(
+        self, kind: Kind, key: Key, *, preconditions: dict[str, Any] | None = None, dry_run: bool = False
+    ) -> JSON:
+        """The last state. An object with finalizers stays, marked, until they are gone."""
+        old = self.get(kind, key)
+        metadata = old["metadata"]
+        for field, label in (("uid", "UID"), ("resourceVersion", "ResourceVersion")):
+            wanted = (preconditions or {}).get(field)
+            if wanted is not None and wanted != metadata[field]:
+                why = f"the {label} in the precondition ({wanted}) does not match the {label} in record ({metadata[field]})."
+                raise status.conflict(kind, key[1], f"{why} The object might have been deleted and then recreated")
+        if dry_run:
+            return old
+        if metadata.get("finalizers"):
+            marked = {**old, "metadata": {"deletionTimestamp": self._now(), **metadata}}
+            return self.database.put(kind.name, key, marked) if marked != old else old
+        return self.database.remove(kind.name, key)
+
+
+def _check_fields(kind: Kind, obj: JSON, strict: bool) -> None:
+    if strict and (unknown := admission.unknown_fields(kind, obj)):
+        listed = ", ".join(f'unknown field "{field}"' for field in unknown)
+        raise status.bad_request(
+            f'{kind.name} in version "{kind.versions[0]}" cannot be handled as a {kind.name}: strict decoding error: {listed}'
+        )
+
+
+def _plain(obj: JSON) -> JSON:
+    return {name: value for name, value in obj.items() if name not in ("kind", "apiVersion")}
+
+
+def _merged(old: JSON, wanted: JSON, subresource: str) -> JSON:
+    """A write to /status changes only the status; one to the object itself leaves it alone, where there is one."""
+    kept = {
+        each: old["metadata"][each]
+        for each in (*_IMMUTABLE, "generation", "resourceVersion")
+        if each in old["metadata"]
+    }
+    if subresource == "status":
+        return {**old, "status": wanted.get("status"), "metadata": dict(old["metadata"])}
+    deletion = {each: old["metadata"][each] for each in ("deletionTimestamp",) if each in old["metadata"]}
+    new = _plain({**wanted, "metadata": {**wanted["metadata"], **kept, **deletion}})
+    new.pop("status", None)
+    return {**new, "status": old["status"]} if "status" in old else new

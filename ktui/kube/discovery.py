@@ -1,0 +1,209 @@
+"""What a cluster serves: API discovery and the choice of a version for each kind.
+
+Aggregated discovery (KEP-3352) gives everything in two requests, with ETags; servers or proxies that do not know it get the older
+one, a request a group version, for our groups only. A group that is stale or fails keeps its last good answer: a broken
+aggregated API must not make a kind disappear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from ktui.errors import KtuiError
+from ktui.kube.failures import ApiError, UnexpectedAnswer
+from ktui.kube.transport import Response, Transport
+from ktui.model.kinds import KINDS, Kind
+from ktui.model.meta import Wire
+
+ACCEPT: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
+
+Groups = dict[str, frozenset[tuple[str, str]]]
+"""Group → (version, plural) of what can be listed in it; the core group is ""."""
+
+
+class Served(Struct, frozen=True):
+    """`stale` holds groups whose present answer is missing or declared stale, for which the last good one is used."""
+
+    git_version: str
+    groups: Groups
+    stale: frozenset[str] = frozenset()
+
+    def version(self, kind: Kind) -> str | None:
+        """The version to use: the first preferred one that is served; None when the kind is not."""
+        served = self.groups.get(kind.group, frozenset())
+        return next((version for version in kind.versions if (version, kind.plural) in served), None)
+
+    @property
+    def streaming_lists(self) -> bool:
+        """Whether to try them: WatchList is on by default since 1.34."""
+        major, minor = numbers(self.git_version)
+        return (major, minor) >= (1, 34) or not major
+
+
+def numbers(git_version: str) -> tuple[int, int]:
+    """(1, 37) of "v1.37.2-gke.1"; (0, 0) when it is not one."""
+    parts = git_version.removeprefix("v").split(".")
+    return (int(parts[0]), int(parts[1])) if len(parts) > 1 and parts[0].isdigit() and parts[1].isdigit() else (0, 0)
+
+
+class Discovery:
+    """Asks, remembers, compares. One for each connection; `refresh` is not re-entrant."""
+
+    def __init__(self, transport: Transport, kinds: Iterable[Kind] = tuple(KINDS.values())) -> None:
+        self._transport = transport
+        self._kinds = tuple(kinds)
+        self._documents = {"/api": _Remembered(), "/apis": _Remembered()}
+        self.served: Served | None = None
+
+    async def refresh(self) -> Served:
+        """The present answer. Raises KtuiError only while there is no earlier answer to fall back to."""
+        try:
+            version = await self._version()
+            groups: Groups = {}
+            stale: set[str] = set()
+            for root in self._documents:
+                found, doubtful = await self._root(root)
+                groups |= found
+                stale |= doubtful
+        except KtuiError:
+            if self.served is None:
+                raise
+            self.served = msgspec.structs.replace(self.served, stale=frozenset(kind.group for kind in self._kinds))
+            return self.served
+        if self.served is not None:
+            groups |= {group: self.served.groups[group] for group in stale if group in self.served.groups}
+        self.served = Served(version, groups, frozenset(stale))
+        return self.served
+
+    async def _version(self) -> str:
+        answer = await self._transport.request("GET", "/version")
+        return _decode(_Version, answer, self._transport.target.host).git_version
+
+    async def _root(self, root: str) -> tuple[Groups, frozenset[str]]:
+        remembered = self._documents[root]
+        headers = {"Accept": ACCEPT}
+        if remembered.etag:
+            headers["If-None-Match"] = remembered.etag
+        answer = await self._transport.request("GET", root, headers=headers)
+        if answer.status == 304:
+            return remembered.groups, remembered.stale
+        host = self._transport.target.host
+        if "apidiscovery" not in answer.headers.get("Content-Type", ""):
+            return await self._legacy(root, answer)
+        groups, stale = _aggregated(_decode(_DiscoveryList, answer, host))
+        self._documents[root] = _Remembered(answer.headers.get("ETag", ""), groups, stale)
+        return groups, stale
+
+    async def _legacy(self, root: str, answer: Response) -> tuple[Groups, frozenset[str]]:
+        host = self._transport.target.host
+        if root == "/api":
+            served = {("", version) for version in _decode(_Versions, answer, host).versions}
+        else:
+            listed = _decode(_GroupList, answer, host)
+            served = {(group.name, each.version) for group in listed.groups for each in group.versions}
+        groups: Groups = {}
+        stale: set[str] = set()
+        wanted = {(kind.group, version) for kind in self._kinds for version in kind.versions}
+        for group, version in sorted(wanted & served):
+            try:
+                path = f"/apis/{group}/{version}" if group else f"/api/{version}"
+                resources = _decode(_ResourceList, await self._transport.request("GET", path), host).resources
+            except ApiError as error:
+                if error.status != 404:  # 404: withdrawn between the two requests
+                    stale.add(group)
+                continue
+            listable = frozenset((version, each.name) for each in resources if "list" in each.verbs)
+            groups[group] = groups.get(group, frozenset()) | listable
+        return groups, frozenset(stale)
+
+
+class _Remembered(Struct, frozen=True):
+    etag: str = ""
+    groups: Groups = msgspec.field(default_factory=dict)
+    stale: frozenset[str] = frozenset()
+
+
+class _Version(Wire, frozen=True):
+    git_version: str = ""
+
+
+class _Resource(Wire, frozen=True):
+    resource: str = ""
+    verbs: tuple[str, ...] | None = None
+
+
+class _GroupVersion(Wire, frozen=True):
+    version: str = ""
+    resources: tuple[_Resource, ...] | None = None
+    freshness: str = ""
+
+
+class _Name(Wire, frozen=True):
+    name: str = ""
+
+
+class _Group(Wire, frozen=True):
+    metadata: _Name = _Name()
+    versions: tuple[_GroupVersion, ...] | None = None
+
+
+class _DiscoveryList(Wire, frozen=True):
+    items: tuple[_Group, ...]
+
+
+class _Versions(Wire, frozen=True):
+    versions: tuple[str, ...] = ()
+
+
+class _ServedVersion(Wire, frozen=True):
+    version: str = ""
+
+
+class _LegacyGroup(Wire, frozen=True):
+    name: str = ""
+    versions: tuple[_ServedVersion, ...] = ()
+
+
+class _GroupList(Wire, frozen=True):
+    groups: tuple[_LegacyGroup, ...] = ()
+
+
+class _LegacyResource(Wire, frozen=True):
+    name: str = ""
+    verbs: tuple[str, ...] = ()
+
+
+class _ResourceList(Wire, frozen=True):
+    resources: tuple[_LegacyResource, ...] = ()
+
+
+def _aggregated(document: _DiscoveryList) -> tuple[Groups, frozenset[str]]:
+    groups: Groups = {}
+    stale: set[str] = set()
+    for group in document.items:
+        name = group.metadata.name
+        groups[name] = frozenset(
+            (each.version, resource.resource)
+            for each in group.versions or ()
+            for resource in each.resources or ()
+            if "list" in (resource.verbs or ())
+        )
+        if any(each.freshness == "Stale" for each in group.versions or ()):
+            stale.add(name)
+    return groups, frozenset(stale)
+
+
+T = TypeVar("T", bound=Struct)
+
+
+def _decode(kind: type[T], answer: Response, host: str) -> T:
+    try:
+        return msgspec.json.decode(answer.body, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise UnexpectedAnswer(
+            f"unexpected answer from host {host}: not what a Kubernetes API says at this address"
+        ) from None
