@@ -36,13 +36,15 @@ def read_regular(path: Path, limit: int) -> bytes:
         raise Missing(path, "no such file") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise Unreadable(path, _reason(error)) from None
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise Unreadable(path, "not a regular file")
-        try:
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
             data = file.read(limit + 1)
-        except OSError as error:
-            raise Unreadable(path, _reason(error)) from None
+    except OSError as error:
+        raise Unreadable(path, _reason(error)) from None
+    finally:
+        os.close(descriptor)
     if len(data) > limit:
         raise Unreadable(path, f"larger than {limit} bytes")
     return data
