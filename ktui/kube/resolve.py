@@ -102,7 +102,8 @@ def _server(cluster: Fields) -> tuple[str, str]:
     if any(c <= " " or c == "\x7f" for c in url):
         raise cluster.error("server has spaces or control characters in it")
     if "://" not in url:
-        raise cluster.error("server must start with https://")
+        proposal = "" if "@" in url else f": write https://{url}"
+        raise cluster.error(f"server must start with https://{proposal}")
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port

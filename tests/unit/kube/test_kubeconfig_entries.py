@@ -19,7 +19,9 @@ PEM = base64.b64encode(b"-----BEGIN").decode()
 
 
 def test_23_server_without_a_scheme(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match='cluster "c" in .*: server must start with https://'):
+    with pytest.raises(
+        UsageError, match=r'cluster "c" in .*: server must start with https://: write https://10.0.0.1:6443'
+    ):
         target(tmp_path, {"server": "10.0.0.1:6443"})
 
 
@@ -44,7 +46,7 @@ def test_24_25_server_urls(tmp_path: Path, server: str, url: str, host: str) -> 
     "server", ["https://", "https://h:x", "ftp://h", "https://h y", "https://h\n", "https://[::1", "https://h:99999"]
 )
 def test_25_servers_that_are_no_url(tmp_path: Path, server: str) -> None:
-    with pytest.raises(UsageError, match='cluster "c" in .*: server'):
+    with pytest.raises(UsageError, match=r'cluster "c" in .*: server'):
         target(tmp_path, {"server": server})
 
 
@@ -340,5 +342,5 @@ def test_a_broken_user_does_not_hurt_other_contexts(tmp_path: Path) -> None:
     content["contexts"].append({"name": "bad", "context": {"cluster": "good", "user": "bad"}})
     config = load_files(tmp_path, write(tmp_path / "a", content))
     assert config.resolve().context == "good"
-    with pytest.raises(UsageError, match='user "bad" in .*: token must be text'):
+    with pytest.raises(UsageError, match=r'user "bad" in .*: token must be text'):
         config.resolve("bad")

@@ -32,7 +32,7 @@ def test_31_proxy_url_beats_environment_no_proxy_and_loopback(tmp_path: Path) ->
 
 @pytest.mark.parametrize("url", ["proxy:3128", "ftp://proxy", "http://", "http://proxy:port", "//proxy"])
 def test_31_proxy_url_is_checked(tmp_path: Path, url: str) -> None:
-    with pytest.raises(UsageError, match='cluster "c" in .*: proxy-url: '):
+    with pytest.raises(UsageError, match=r'cluster "c" in .*: proxy-url: '):
         _target(tmp_path, **{"proxy-url": url})
 
 
