@@ -113,14 +113,15 @@ def install(*, development: bool) -> None:
 def environment_with_pip() -> list[str | Path]:
     """Makes the virtual environment where there is none that works; returns the command that is pip for it."""
     inside: list[str | Path] = [PYTHON, "-m", "pip"]
-    if works([*inside, "--version"]):
-        return inside
-    if works([sys.executable, "-m", "venv", VENV]) and works([*inside, "--version"]):
-        return inside
-    # Some systems split ensurepip off; a pip outside can serve an environment that has none.
     outside: list[str | Path] = [sys.executable, "-m", "pip", "--python", PYTHON]
-    if works([sys.executable, "-m", "venv", "--without-pip", VENV]) and works([*outside, "--version"]):
-        return outside
+    # Some systems split ensurepip off; a pip outside can serve an environment that has none.
+    for options in ([], ["--without-pip"]):
+        if not works([PYTHON, "-c", ""]):
+            # Also one whose Python has been removed or upgraded away.
+            works([sys.executable, "-m", "venv", "--clear", *options, VENV])
+        for pip in (inside, outside):
+            if works([*pip, "--version"]):
+                return pip
     raise Failure(NO_PIP)
 
 
