@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style as RichStyle
+from rich.text import Text
 from textual.content import Content
 from textual.strip import Strip
 
@@ -81,3 +82,8 @@ def plain(text: str, limit: int | None = None) -> str:
 def notify(app: App[object], text: str, severity: SeverityLevel = "information") -> None:
     """Show a notice; the text may come from a cluster."""
     app.notify(safe(text, NOTICE_LIMIT), severity=severity, markup=False)
+
+
+def report(text: str) -> Text:
+    """Several lines for the terminal after the application has left the screen."""
+    return Text(safe(text, multiline=True))

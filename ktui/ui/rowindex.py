@@ -74,6 +74,14 @@ class RowIndex:
     def filter(self) -> Filter:
         return self._filter
 
+    def keys(self) -> list[RowKey]:
+        """Every key, filtered out or not, in no order."""
+        return list(self._entries)
+
+    def namespaces(self) -> list[str]:
+        """The namespaces that rows are in."""
+        return sorted({entry.namespace for entry in self._entries.values()} - {""})
+
     def key_at(self, position: int) -> RowKey:
         """The key of the row at a position counted from the top."""
         place = self._shown[len(self._shown) - 1 - position if self._descending else position]
@@ -117,10 +125,6 @@ class RowIndex:
         """Show only what passes the filter."""
         self._filter = wanted
         self._show()
-
-    def clear(self) -> None:
-        self._entries.clear()
-        self._rebuild()
 
     # --- inner ---
 

@@ -57,7 +57,7 @@ LIGHT: Final = _theme(
     tones=("#646b73", "#1a7440", "#8a5600", "#b3261e", "#1c5aa0"),
 )
 COLOUR_BLIND: Final = _theme(
-    "colour-blind",
+    "colorblind",
     dark=True,
     ground=("#11151a", "#1a2028", "#2b3542", "#e4e8ec"),
     tones=("#939daa", "#56b4e9", "#f0e442", "#ff8f45", "#d99bc0"),

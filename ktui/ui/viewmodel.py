@@ -33,6 +33,12 @@ class ViewModel:
         """These rows may have changed, appeared or gone."""
         self._dirty.update(dict.fromkeys(keys))
 
+    def rebase(self, cluster: Cluster) -> None:
+        """Take the rows from another state; cursor, order and marks stay."""
+        self._cluster = cluster
+        self.invalidate(self.index.keys())
+        self.invalidate(self.view.keys(cluster))
+
     @property
     def behind(self) -> int:
         """How many rows wait to be computed."""

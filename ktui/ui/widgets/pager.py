@@ -10,6 +10,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from ktui.ui.paint import Piece, strip
+from ktui.ui.widgets.moves import target
 from ktui.ui.widgets.painted import Painted
 from ktui.ui.wrap import LINE_LIMIT, wrap
 from ktui.views.base import Line
@@ -65,18 +66,5 @@ class Pager(Painted, ScrollView, can_focus=True, inherit_bindings=False):
 
     def move(self, how: str) -> None:
         """Scroll: `how` is the second part of a "move." command."""
-        page = max(1, self.size.height - 1)
-        top = self.scroll_offset.y
-        targets = {
-            "down": top + 1,
-            "up": top - 1,
-            "half_down": top + max(1, page // 2),
-            "half_up": top - max(1, page // 2),
-            "page_down": top + page,
-            "page_up": top - page,
-            "top": 0,
-            "home": 0,
-            "bottom": len(self._lines),
-            "end": len(self._lines),
-        }
-        self.scroll_to(y=targets[how], animate=False)
+        top = target(how, self.scroll_offset.y, self.size.height - 1, len(self._lines))
+        self.scroll_to(y=top, animate=False)

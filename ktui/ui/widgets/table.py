@@ -21,6 +21,7 @@ from ktui.ui.columns import GAP, Placed, place
 from ktui.ui.paint import Piece, strip
 from ktui.ui.safe import odd_name
 from ktui.ui.viewmodel import ViewModel
+from ktui.ui.widgets.moves import target
 from ktui.ui.widgets.painted import Painted
 from ktui.views.base import Cell, Column, Line, Row, RowKey, Style
 
@@ -236,10 +237,6 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
             self._scroll_to_cursor()
             self.update()
 
-    def _move_by(self, rows: int) -> None:
-        if self._model is not None:
-            self._move_to(self._model.locate_cursor() + rows)
-
     def _scroll_to_cursor(self) -> None:
         if self._model is None:
             return
@@ -255,24 +252,9 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
 
     def move(self, how: str) -> None:
         """Move the cursor: `how` is the second part of a "move." command."""
-        page = max(1, self._page)
-        match how:
-            case "down":
-                self._move_by(1)
-            case "up":
-                self._move_by(-1)
-            case "half_down":
-                self._move_by(max(1, page // 2))
-            case "half_up":
-                self._move_by(-max(1, page // 2))
-            case "page_down":
-                self._move_by(page)
-            case "page_up":
-                self._move_by(-page)
-            case "top" | "home":
-                self._move_to(0)
-            case "bottom" | "end" if self._model is not None:
-                self._move_to(len(self._model.index) - 1)
+        if self._model is not None:
+            here, last = self._model.locate_cursor(), len(self._model.index) - 1
+            self._move_to(target(how, here, self._page, last))
 
 
 def _line(shown: _Shown) -> str:

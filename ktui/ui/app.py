@@ -1,0 +1,79 @@
+"""The application: themes, keys, the main screen, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import App
+from textual.screen import Screen
+
+from ktui import resources
+from ktui.ui.driver import MANY_WRITES, PatientDriver, pending_writes
+from ktui.ui.glyphs import ASCII, UNICODE
+from ktui.ui.paint import report
+from ktui.ui.screens.main import MainScreen
+from ktui.ui.theme import DARK, THEMES
+
+if TYPE_CHECKING:
+    from textual.command import Provider
+
+    from ktui.ui.session import Opener
+
+_STYLES = ("base", "main", "dialogs")
+_FLUSHES = 10.0  # a second
+_FLUSHES_REMOTE = 4.0  # over SSH every frame is bytes on a slow line
+
+
+def _command_provider() -> type[Provider]:
+    from ktui.ui.palette import CommandProvider
+
+    return CommandProvider
+
+
+class KtuiApp(App[int]):
+    """The terminal UI on whatever `opener` opens. `keys` maps command ids to keys, as the settings have them."""
+
+    TITLE = "ktui"
+    PAUSE_GC_ON_SCROLL = True
+    COMMANDS: ClassVar = {_command_provider}
+
+    def __init__(
+        self,
+        opener: Opener,
+        *,
+        theme: str = DARK.name,
+        ascii_only: bool = False,
+        keys: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(driver_class=PatientDriver, css_path=[resources.style(name) for name in _STYLES])
+        self._opener = opener
+        self.glyphs = ASCII if ascii_only else UNICODE
+        self.set_class(ascii_only, "-ascii")
+        for known in THEMES.values():
+            self.register_theme(known)
+        self.theme = theme
+        self.set_keymap(dict(keys or {}))
+
+    def get_default_screen(self) -> Screen[None]:
+        return MainScreen(
+            self._opener,
+            glyphs=self.glyphs,
+            output_is_slow=lambda: pending_writes(self._driver) > MANY_WRITES,
+            flushes_per_second=_FLUSHES_REMOTE if "SSH_CONNECTION" in os.environ else _FLUSHES,
+        )
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Values of our own tokens until a theme of ours is set."""
+        return dict(DARK.variables)
+
+    def _fatal_error(self) -> None:
+        """After an unhandled exception: where it happened, without the values of variables, which may be secrets."""
+        error = sys.exc_info()[1]
+        if error is not None:
+            lines = traceback.TracebackException.from_exception(error, capture_locals=False).format()
+            self._exit_renderables.append(report("".join(lines)))
+        self._close_messages_no_wait()

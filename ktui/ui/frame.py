@@ -1,0 +1,129 @@
+"""What the lines around a view say: header, tabs, state, footer. Pure: cells out, raw texts inside."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ktui.ui.commands import VIEW_NUMBERS, Command, key_labels
+from ktui.ui.glyphs import Glyphs
+from ktui.ui.widgets.bar import Part
+from ktui.views.base import Cell, Line
+
+if TYPE_CHECKING:
+    from ktui.ui.session import Playing, Session, Target
+    from ktui.ui.viewmodel import ViewModel
+
+
+def opening(what: str) -> Part:
+    """The header before anything is read."""
+    return Part((Cell(what),), priority=9)
+
+
+def header(session: Session, glyphs: Glyphs, now: float) -> tuple[list[Part], Line]:
+    """Left: who talks to what, with every mark that calls for care first. Right: how the sources are doing, the time."""
+    from ktui.ui.streams import summary
+
+    target, player = session.target, session.player
+    left = [Part((Cell(mark, "bad"),), priority=10) for mark in _marks(target, player)]
+    left.append(Part((Cell(target.context or target.server),), priority=9))
+    if target.version:
+        left.append(Part((Cell(target.version, "dim"),), priority=3))
+    if target.user:
+        left.append(Part((Cell(target.user),), priority=4))
+    left.append(Part((Cell(target.namespace or "all namespaces", "dim"),), priority=5, command="namespace"))
+    if player is not None:
+        return left, _playing(player, now)
+    clock = time.strftime("%H:%M", time.localtime(now))
+    return left, (*summary(session.cluster, glyphs), Cell(f"  {clock}", "dim"))
+
+
+def _marks(target: Target, player: Playing | None) -> list[str]:
+    marks = []
+    if player is not None:
+        marks.append("REPLAY")
+    if target.insecure:
+        marks.append("INSECURE")
+    if target.impersonated:
+        marks.append(f"AS {target.impersonated}")
+    if target.read_only and player is None:
+        marks.append("READ-ONLY")
+    return marks
+
+
+def is_alarming(target: Target, player: Playing | None) -> bool:
+    """Whether the header is red."""
+    return bool(_marks(target, player))
+
+
+def _playing(player: Playing, now: float) -> Line:
+    state = "paused  " if player.paused else ""
+    speed = f"  x{player.speed:g}" if player.speed != 1 else ""
+    moment = time.strftime("%H:%M:%S", time.gmtime(now))
+    return (Cell(f"{state}{_clock(player.position)} of {_clock(player.duration)}{speed}  {moment}Z"),)
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes}:{rest:02}"
+
+
+def tabs(views: Sequence[str], current: str) -> list[Part]:
+    """The views by number; the shown one in colour, and last to go when there is no room."""
+    return [
+        Part(
+            (
+                Cell(f"{VIEW_NUMBERS[view]} ", "accent" if view == current else "dim"),
+                Cell(f"{view.capitalize()}  ", "accent" if view == current else "dim"),
+            ),
+            priority=9 if view == current else 5,
+            command=f"view.{view}",
+        )
+        for view in views
+        if view in VIEW_NUMBERS
+    ]
+
+
+def state(session: Session, model: ViewModel, now: float, failure: str) -> tuple[list[Part], Line]:
+    """Left: the state of the view's sources (or why the feed ended) and the filter. Right: how many rows of how many."""
+    from ktui.ui.streams import view_state
+
+    index = model.index
+    left = [Part((Cell(failure, "bad") if failure else view_state(model.view, session.cluster, now),), priority=9)]
+    wanted = index.filter
+    if wanted.text:
+        left.append(Part((Cell("filter ", "dim"), Cell(wanted.text, "accent")), priority=8, command="filter"))
+    if wanted.problems_only:
+        left.append(Part((Cell("problems only", "accent"),), priority=8, command="problems"))
+    if wanted.namespace:
+        left.append(
+            Part((Cell("namespace ", "dim"), Cell(wanted.namespace, "accent")), priority=8, command="namespace")
+        )
+    if model.marks:
+        left.append(Part((Cell(f"{len(model.marks):,} marked", "accent"),), priority=7))
+    if model.behind:
+        left.append(Part((Cell(f"preparing {model.behind:,} rows", "dim"),), priority=6))
+    title = model.view.title.lower()
+    count = f"{index.total:,} {title}" if len(index) == index.total else f"{len(index):,} of {index.total:,} {title}"
+    return left, (Cell(count, "dim"),)
+
+
+def footer(commands: Sequence[Command], keys_of: Callable[[Command], str]) -> list[Part]:
+    """The commands available now that have a footer label; the first ones stay longest."""
+    shown = [command for command in commands if command.footer]
+    return [
+        Part(
+            (Cell(key_labels(keys_of(command).split(",")[0]), "accent"), Cell(f" {command.footer}   ", "dim")),
+            priority=100 if command.id == "help" else len(shown) - place,
+            command=command.id,
+        )
+        for place, command in enumerate(shown)
+    ]
+
+
+def emptiness(session: Session, model: ViewModel, now: float) -> tuple[Line, ...]:
+    """What stands in a table without rows."""
+    from ktui.ui.streams import emptiness
+
+    return emptiness(model.view, session.cluster, model.index.total, model.behind, now)

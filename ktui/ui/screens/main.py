@@ -1,0 +1,515 @@
+"""The main screen: a view as a table (devices also as a map), its detail, and the frame around them.
+
+It holds no cluster data: ten times a second it asks the session what changed, hands that to the models, and has the
+widgets draw what looks different. Nothing in it runs per event. What a command does is in the method `run_` with its id.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import time
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from msgspec import structs
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.events import Resize
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widgets import Input
+from textual.worker import Worker
+
+from ktui.errors import KtuiError
+from ktui.ui import frame
+from ktui.ui.commands import BY_ID, VIEW_NUMBERS, Command, Situation, bindings, key_labels
+from ktui.ui.glyphs import Glyphs
+from ktui.ui.paint import notify
+from ktui.ui.rowindex import Filter
+from ktui.ui.screens.picker import Picker
+from ktui.ui.screens.text import TextScreen
+from ktui.ui.theme import THEMES
+from ktui.ui.widgets.bar import Bar
+from ktui.ui.widgets.pager import Pager
+from ktui.ui.widgets.table import RowTable
+from ktui.views.base import Cell, Line
+
+if TYPE_CHECKING:
+    from ktui.cluster.state import Dirty, Entity
+    from ktui.ui.mapmodel import MapModel
+    from ktui.ui.session import Opener, Session
+    from ktui.ui.viewmodel import ViewModel
+    from ktui.ui.widgets.devicemap import DeviceMap
+    from ktui.views.base import RowKey, View
+
+WIDE = 120  # columns from which the detail stands beside the table
+
+_WORK = 0.008  # seconds of one flush spent on rows; what is left waits for the next
+_FILTER_PAUSE = 0.08  # seconds without a key before a filter is applied
+_SKIP = 10.0  # seconds
+
+
+class MainScreen(Screen[None]):
+    """`output_is_slow` says whether the terminal still has to take what was drawn before."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("move", "main")
+    AUTO_FOCUS = "#table"
+
+    def __init__(
+        self,
+        opener: Opener,
+        *,
+        glyphs: Glyphs,
+        output_is_slow: Callable[[], bool],
+        flushes_per_second: float = 10.0,
+    ) -> None:
+        super().__init__()
+        self._opener = opener
+        self._glyphs = glyphs
+        self._output_is_slow = output_is_slow
+        self._interval = 1 / flushes_per_second
+        self._session: Session | None = None
+        self._views: dict[Entity, View] = {}
+        self._models: dict[Entity, ViewModel] = {}
+        self._map: MapModel | None = None
+        self._view: Entity = "gangs"
+        self._filter = Filter()
+        self._failure = ""
+        self._generation = 0
+        self._second = 0
+        self._readable: dict[str, bool] = {}
+        self._detail_key: RowKey | None = None
+        self._filter_timer: Timer | None = None
+        self._feeding: Worker[None] | None = None
+
+    # --- the first frame: nothing that reads a cluster is imported yet ---
+
+    def compose(self) -> ComposeResult:
+        yield Bar(id="header", separator=self._glyphs.separator)
+        yield Bar(id="tabs")
+        yield Bar(id="state", separator=self._glyphs.separator)
+        with Horizontal(id="body"):
+            yield RowTable(self._now, id="table")
+            yield Pager(id="detail")
+        yield Input(id="filter", compact=True, placeholder="part of any column; enter keeps it, esc drops it")
+        yield Bar(id="footer")
+
+    def on_mount(self) -> None:
+        self._bar("header").set_parts([frame.opening(self._opener.title())])
+        self._bar("tabs").set_parts(frame.tabs(tuple(VIEW_NUMBERS), ""))
+        self._table.set_placeholder([(Cell("connecting", "dim"),)])
+        self.call_after_refresh(self._start)
+
+    def _start(self) -> None:
+        self._open_in_background("")
+        self.set_interval(self._interval, self._flush)
+
+    # --- sessions ---
+
+    def _open_in_background(self, context: str) -> None:
+        self.run_worker(self._open(context), exclusive=True, group="open")
+
+    async def _open(self, context: str) -> None:
+        """Open a session and let it feed; on failure say so, ctrl+r tries again."""
+        if self._feeding is not None:
+            self._feeding.cancel()
+        self._session, self._models, self._map, self._failure = None, {}, None, ""
+        try:
+            registry = await asyncio.to_thread(importlib.import_module, "ktui.views.registry")
+            session = await self._opener.open(context)
+        except KtuiError as error:
+            self._fail(str(error))
+            return
+        self._views = registry.VIEWS
+        self._session, self._generation = session, session.generation
+        self.show_view(self._view)
+        self._feeding = self.run_worker(self._feed(session), exclusive=True, group="feed")
+
+    async def _feed(self, session: Session) -> None:
+        try:
+            await session.feed.run()
+        except KtuiError as error:
+            self._fail(str(error))
+
+    def _fail(self, message: str) -> None:
+        self._failure = message
+        self._table.set_placeholder([(Cell(message, "bad"),), (Cell("ctrl+r tries again", "dim"),)])
+        self._paint()
+
+    # --- the flush ---
+
+    def _now(self) -> float:
+        return self._session.feed.now() if self._session is not None else time.time()
+
+    def _flush(self) -> None:
+        """Take in what changed and draw it, unless the terminal is behind or nothing can look different."""
+        session, model = self._session, self._model
+        if session is None or model is None or self._output_is_slow():
+            return
+        changes, second = session.take_changes(), int(self._now())
+        if changes is None and second == self._second and not model.behind:
+            return
+        self._second = second
+        if changes is not None:
+            self._invalidate(session, changes)
+        self._work(model)
+        self._paint()
+
+    def _work(self, model: ViewModel) -> None:
+        deadline = time.monotonic() + _WORK
+        model.work(lambda: time.monotonic() < deadline)
+
+    def _invalidate(self, session: Session, changes: Dirty) -> None:
+        if session.generation != self._generation:
+            self._generation = session.generation
+            self._rebase(session)
+        elif changes.streams and (readable := _readable(session)) != self._readable:
+            # Rows say "unknown" when a kind they need cannot be read, so they change with it.
+            self._readable = readable
+            self._rebase(session)
+        for view, model in self._models.items():
+            model.invalidate(getattr(changes, view))
+        if self._map is not None:
+            self._map.invalidate(changes.devices)
+
+    def _rebase(self, session: Session) -> None:
+        for model in self._models.values():
+            model.rebase(session.cluster)
+        if self._map is not None:
+            self._map.rebase(session.cluster)
+
+    # --- drawing ---
+
+    def _bar(self, name: str) -> Bar:
+        return self.query_one(f"#{name}", Bar)
+
+    @property
+    def _table(self) -> RowTable:
+        return self.query_one("#table", RowTable)
+
+    @property
+    def _model(self) -> ViewModel | None:
+        return self._models.get(self._view)
+
+    def _paint(self) -> None:
+        """Draw what looks different; each widget compares for itself."""
+        session, model = self._session, self._model
+        self._bar("footer").set_parts(frame.footer(self.available_commands(), self.keys_of))
+        if session is None or model is None:
+            return
+        now = self._now()
+        self._bar("header").set_parts(
+            *frame.header(session, self._glyphs, now), alarm=frame.is_alarming(session.target, session.player)
+        )
+        self._bar("state").set_parts(*frame.state(session, model, now, self._failure))
+        if not len(model.index):
+            self._table.set_placeholder(frame.emptiness(session, model, now))
+        if self._device_map is not None and self.has_class("-map"):
+            self._device_map.update()
+        else:
+            self._table.update()
+        self._paint_detail(session, model)
+
+    def _paint_detail(self, session: Session, model: ViewModel) -> None:
+        if not self.has_class("-detail"):
+            return
+        key = model.cursor
+        sections = model.view.detail(session.cluster, key, self._now()) if key is not None else ()
+        lines: list[Line] = []
+        for section in sections:
+            lines += [(Cell(section.title, "accent"),), *section.lines, ()]
+        pager = self.query_one("#detail", Pager)
+        pager.set_lines(lines or [(Cell("gone", "dim"),)], keep_place=key == self._detail_key)
+        self._detail_key = key
+
+    # --- what is shown ---
+
+    def show_view(self, view: Entity) -> None:
+        """Show a view where it was left."""
+        session = self._session
+        if session is None or view not in self._views:
+            return
+        self._view = view
+        self.remove_class("-map")
+        model = self._models.get(view)
+        if model is None:
+            from ktui.ui.viewmodel import ViewModel
+
+            model = self._models[view] = ViewModel(self._views[view], session.cluster)
+        model.narrow(self._filter)
+        self._work(model)
+        self._bar("tabs").set_parts(frame.tabs(tuple(self._views), view))
+        self._table.show(model)
+        self._focus_rows()
+        self._paint()
+
+    def _focus_rows(self) -> None:
+        if self.has_class("-detail") and self.has_class("-narrow"):
+            self.query_one("#detail").focus()
+        elif self._device_map is not None and self.has_class("-map"):
+            self._device_map.focus()
+        else:
+            self._table.focus()
+
+    def _narrow(self, wanted: Filter) -> None:
+        self._filter = wanted
+        if self._model is not None:
+            self._model.narrow(wanted)
+            self._table.redraw()
+            self._paint()
+
+    def on_resize(self, event: Resize) -> None:
+        self.set_class(event.size.width < WIDE, "-narrow")
+
+    # --- commands ---
+
+    def situation(self) -> Situation:
+        """What decides which commands are available."""
+        session, model = self._session, self._model
+        return Situation(
+            view=self._view if session is not None else "",
+            views=tuple(self._views),
+            has_row=model is not None and len(model.index) > 0 and not self.has_class("-map"),
+            detail=self.has_class("-detail"),
+            replaying=session is not None and session.player is not None,
+            read_only=session is not None and session.target.read_only,
+        )
+
+    def available_commands(self) -> list[Command]:
+        situation = self.situation()
+        return [command for command in BY_ID.values() if command.available(situation)]
+
+    def keys_of(self, command: Command) -> str:
+        """The command's keys as the settings leave them."""
+        return self.app._keymap.get(command.id, command.keys)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "command" and parameters:
+            return BY_ID[str(parameters[0])].available(self.situation())
+        return super().check_action(action, parameters)
+
+    async def action_command(self, command: str) -> None:
+        """Carry a command out: "group.name" by the group's method, any other by its own."""
+        group, _, name = command.partition(".")
+        if group == "move":
+            self._move(name)
+        elif group == "view":
+            self.show_view(cast("Entity", name))
+        elif group == "replay":
+            self._replay(name)
+        else:
+            handler: Callable[[], Awaitable[None] | None] = getattr(self, f"run_{command.replace('.', '_')}")
+            if (pending := handler()) is not None:
+                await pending
+        self._paint()
+
+    @on(Bar.Chosen)
+    async def _chosen(self, event: Bar.Chosen) -> None:
+        if BY_ID[event.command].available(self.situation()):
+            await self.action_command(event.command)
+
+    def _move(self, how: str) -> None:
+        focused = self.focused
+        target = focused if isinstance(focused, Pager) else self._device_map if self.has_class("-map") else self._table
+        if target is not None:
+            target.move(how)
+
+    def _replay(self, what: str) -> None:
+        player = self._session.player if self._session is not None else None
+        if player is None:
+            return
+        match what:
+            case "pause":
+                player.pause()
+            case "back":
+                player.step(-1)
+            case "forward":
+                player.step(1)
+            case "slower":
+                player.set_speed(-1)
+            case "faster":
+                player.set_speed(1)
+            case "rewind":
+                player.seek(player.position - _SKIP)
+            case "skip":
+                player.seek(player.position + _SKIP)
+            case "start":
+                player.seek(0)
+            case "end":
+                player.seek(player.duration)
+        self._flush()
+
+    def run_row_open(self) -> None:
+        self._detail_key = None
+        self.add_class("-detail")
+        self._focus_rows()
+
+    def run_back(self) -> None:
+        """One thing at a time: the filter being typed, the detail, the map, the filter."""
+        typing = self.has_class("-filtering")
+        self.remove_class("-filtering")
+        if typing or not (self.has_class("-detail") or self.has_class("-map")):
+            self.query_one("#filter", Input).value = ""
+            self._narrow(Filter(problems_only=self._filter.problems_only, namespace=self._filter.namespace))
+        elif self.has_class("-detail"):
+            self.remove_class("-detail")
+        else:
+            self.remove_class("-map")
+        self._focus_rows()
+
+    def run_filter(self) -> None:
+        self.add_class("-filtering")
+        self.query_one("#filter", Input).focus()
+
+    @on(Input.Changed, "#filter")
+    def _typed(self) -> None:
+        if self._filter_timer is not None:
+            self._filter_timer.stop()
+        self._filter_timer = self.set_timer(_FILTER_PAUSE, self._apply_typed)
+
+    def _apply_typed(self) -> None:
+        text = self.query_one("#filter", Input).value
+        self._narrow(structs.replace(self._filter, text=text))
+
+    @on(Input.Submitted, "#filter")
+    def _submitted(self) -> None:
+        self._apply_typed()
+        self.remove_class("-filtering")
+        self._focus_rows()
+
+    def run_problems(self) -> None:
+        self._narrow(structs.replace(self._filter, problems_only=not self._filter.problems_only))
+
+    def run_sort(self) -> None:
+        if self._model is not None:
+            columns = self._model.view.columns
+            self._model.sort_by((self._model.index.column + 1) % len(columns), descending=False)
+            self._table.redraw()
+
+    def run_sort_reverse(self) -> None:
+        if self._model is not None:
+            self._model.sort_by(self._model.index.column, descending=not self._model.index.descending)
+            self._table.redraw()
+
+    @on(RowTable.HeaderClicked)
+    def _header_clicked(self, event: RowTable.HeaderClicked) -> None:
+        if self._model is not None:
+            index = self._model.index
+            again = event.column == index.column
+            self._model.sort_by(event.column, descending=again and not index.descending)
+            self._table.redraw()
+
+    @on(RowTable.Opened)
+    def _opened(self) -> None:
+        self.run_row_open()
+        self._paint()
+
+    @on(RowTable.Moved)
+    def _moved(self) -> None:
+        self._paint()
+
+    def run_row_mark(self) -> None:
+        if self._model is not None:
+            self._model.toggle_mark()
+            self._table.move("down")
+
+    @property
+    def _device_map(self) -> DeviceMap | None:
+        return cast("DeviceMap | None", next(iter(self.query("#map")), None))
+
+    async def run_map(self) -> None:
+        """The map's modules are loaded when it is first asked for."""
+        session = self._session
+        if session is None:
+            return
+        from ktui.ui.mapmodel import MapModel
+        from ktui.ui.widgets.devicemap import DeviceMap
+
+        if self._device_map is None:
+            await self.query_one("#body").mount(DeviceMap(id="map"), before=0)
+        if self._map is None:
+            self._map = MapModel(session.cluster)
+        self.toggle_class("-map")
+        if self._device_map is not None:
+            self._device_map.show(self._map)
+        self._focus_rows()
+
+    def zoom(self, text: str) -> None:
+        """From the map to the devices of one pool."""
+        self.remove_class("-map")
+        self.query_one("#filter", Input).value = text
+        self._focus_rows()
+
+    def run_retry(self) -> None:
+        from ktui.ui.session import Retrying
+
+        if self._failure or self._session is None:
+            self._open_in_background("")
+        elif isinstance(self._session.feed, Retrying):
+            self._session.feed.retry_now()
+
+    async def run_namespace(self) -> None:
+        if self._model is None:
+            return
+        names = ["", *self._model.index.namespaces()]
+        picker = Picker("Namespace", names, labels={"": "all namespaces"}, current=self._filter.namespace)
+        self.app.push_screen(picker, self._namespace_chosen)
+
+    def _namespace_chosen(self, name: str | None) -> None:
+        if name is not None:
+            self._narrow(structs.replace(self._filter, namespace=name))
+
+    async def run_context(self) -> None:
+        try:
+            contexts = await self._opener.contexts()
+        except KtuiError as error:
+            notify(self.app, str(error), "error")
+            return
+        current = self._session.target.context if self._session is not None else ""
+        self.app.push_screen(Picker("Context", contexts, current=current), self._context_chosen)
+
+    def _context_chosen(self, name: str | None) -> None:
+        if name is not None:
+            self._open_in_background(name)
+
+    def run_row_yaml(self) -> None:
+        self.run_worker(self._show_yaml(), exclusive=True, group="yaml")
+
+    async def _show_yaml(self) -> None:
+        from ktui.ui.subjects import yaml_of
+
+        session, model = self._session, self._model
+        if session is None or model is None or (key := model.cursor) is None:
+            return
+        try:
+            found = await yaml_of(session, model.view.id, key)
+        except KtuiError as error:
+            notify(self.app, str(error), "error")
+            return
+        if found is None:
+            notify(self.app, "the object is gone", "warning")
+            return
+        lines = [(Cell(line),) for line in found.text.splitlines()]
+        self.app.push_screen(TextScreen(found.title, lines, wrapped=False))
+
+    def run_help(self) -> None:
+        rows = [(key_labels(self.keys_of(command)), command.title) for command in self.available_commands()]
+        lines = [(Cell(f"{keys:<14} ", "accent"), Cell(title)) for keys, title in rows]
+        self.app.push_screen(TextScreen("Keys of this screen", lines))
+
+    def run_palette(self) -> None:
+        self.app.action_command_palette()
+
+    def run_theme(self) -> None:
+        names = list(THEMES)
+        self.app.theme = names[(names.index(self.app.theme) + 1) % len(names)]
+
+    def run_quit(self) -> None:
+        self.app.exit()
+
+
+def _readable(session: Session) -> dict[str, bool]:
+    return {kind: session.cluster.readable(kind) for kind in session.cluster.stores}

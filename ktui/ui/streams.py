@@ -1,0 +1,124 @@
+"""How the sources of a view are doing, in words: the state line, the header's summary, and what an empty table says.
+
+"Empty" is only said when every source that a view cannot do without is synced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from ktui.cluster.state import Cluster, Stream
+from ktui.model.frame import StreamPhase
+from ktui.model.kinds import KINDS
+from ktui.model.time import format_age
+from ktui.ui.glyphs import Glyphs
+from ktui.views.base import Cell, Line, View
+
+_LIVE: Final = frozenset(("watching", "quiet"))
+# What to say first when several sources have something to say.
+_WORST_FIRST: Final[tuple[StreamPhase, ...]] = (
+    "needs-login",
+    "no-access",
+    "stopped",
+    "waiting",
+    "listing",
+    "absent",
+    "polling",
+    "quiet",
+    "watching",
+)
+
+
+def describe(stream: Stream, now: float) -> Cell:
+    """One source's state in a few words, with what to do about it."""
+    what = _resource(stream.source.kind)
+    said = f": {stream.message}" if stream.message else ""
+    match stream.phase:
+        case "watching":
+            return Cell("live", "ok")
+        case "quiet":
+            return Cell(f"quiet{said}", "ok")
+        case "polling":
+            return Cell(f"{what} polled, watch is refused{said}", "warn")
+        case "listing" if not stream.synced:
+            return Cell(f"loading {what}{_progress(stream)}", "dim")
+        case "listing":
+            return Cell(f"resyncing {what}{_progress(stream)}, rows may be old", "warn")
+        case "waiting":
+            left = "" if stream.until is None else f" {format_age(max(0.0, stream.until - now))}"
+            return Cell(f"waiting{left} for {what}{said}", "warn")
+        case "no-access":
+            return Cell(f"no access to {what}{said} (needs get, list, watch)", "bad")
+        case "needs-login":
+            return Cell(f"log in again, then ctrl+r{said}", "bad")
+        case "absent":
+            return Cell(f"{what} not installed: {_remedy(stream)}", "warn")
+        case "stopped":
+            return Cell(f"{what} stopped{said}", "warn")
+
+
+def _progress(stream: Stream) -> str:
+    if stream.progress is None:
+        return ""
+    received, expected = stream.progress
+    return f" {received:,} of {expected:,}" if expected else f" {received:,}"
+
+
+def _resource(kind: str) -> str:
+    return KINDS[kind].plural if kind in KINDS else kind
+
+
+def _remedy(stream: Stream) -> str:
+    known = KINDS.get(stream.source.kind)
+    return stream.message or (known.enable if known else "") or "the cluster does not serve it"
+
+
+def worst(streams: Sequence[Stream]) -> Stream | None:
+    """The source that most needs to be told about."""
+    return min(streams, key=lambda stream: _WORST_FIRST.index(stream.phase), default=None)
+
+
+def view_state(view: View, cluster: Cluster, now: float) -> Cell:
+    """The state line's word for a view: its own kinds first, then the kinds it joins."""
+    own = worst(cluster.streams_of(view.kinds))
+    if own is None:
+        return Cell("connecting", "dim")
+    joined = worst(cluster.streams_of(view.joins))
+    if own.phase in _LIVE and joined is not None and joined.phase not in (*_LIVE, "absent"):
+        return describe(joined, now)
+    return describe(own, now)
+
+
+def summary(cluster: Cluster, glyphs: Glyphs) -> Line:
+    """For the header: how many of the sources are live. Kinds the cluster does not serve do not count."""
+    streams = [stream for stream in cluster.streams.values() if stream.phase != "absent"]
+    if not streams:
+        return (Cell(f"{glyphs.busy} connecting", "dim"),)
+    live = sum(stream.phase in _LIVE for stream in streams)
+    if live == len(streams):
+        return (Cell(f"{glyphs.live} live {live} of {live}", "ok"),)
+    if all(stream.phase in (*_LIVE, "listing") for stream in streams):
+        return (Cell(f"{glyphs.busy} live {live} of {len(streams)}", "dim"),)
+    return (Cell(f"{glyphs.trouble} live {live} of {len(streams)}", "bad"),)
+
+
+def emptiness(view: View, cluster: Cluster, total: int, behind: int, now: float) -> tuple[Line, ...]:
+    """What stands in a table without rows: why it is empty, and what would fill it.
+
+    `total` rows exist but do not pass the filter, `behind` more are not computed yet.
+    """
+    title = view.title.lower()
+    if total:
+        return (
+            (Cell(f"None of {total:,} {title} passes the filter."),),
+            (Cell("esc drops it, f shows all states, n all namespaces.", "dim"),),
+        )
+    if behind:
+        return ((Cell(f"preparing {behind:,} {title}", "dim"),),)
+    if cluster.synced(*view.kinds):
+        absent = [s for s in cluster.streams_of((*view.kinds, *view.joins)) if s.phase == "absent"]
+        return ((Cell(f"No {title}."),), *((Cell(describe(stream, now).text, "dim"),) for stream in absent))
+    waiting = [stream for stream in cluster.streams_of(view.kinds) if not stream.synced]
+    words = [describe(stream, now) for stream in waiting] or [Cell("connecting", "dim")]
+    return tuple((word,) for word in words)

@@ -1,0 +1,80 @@
+"""Which object stands behind a row, and how it reads as YAML."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, NamedTuple, cast
+
+import msgspec
+
+from ktui.cluster.state import Cluster, Entity
+from ktui.model.meta import Key, Object
+from ktui.model.resourceslice import DeviceId
+from ktui.ui.session import Reading, Session
+from ktui.views.base import RowKey
+
+_KINDS: dict[Entity, str] = {
+    "claims": "ResourceClaim",
+    "autoscalers": "HorizontalPodAutoscaler",
+    "workloads": "Workload",
+    "pods": "Pod",
+}
+
+
+def subject(cluster: Cluster, view: Entity, key: RowKey) -> tuple[str, Key] | None:
+    """Kind and key of the object behind a row; None when there is none."""
+    match view:
+        case "gangs":
+            return _gang(cluster, cast("Key", key))
+        case "devices":
+            device = cast("DeviceId", key)
+            published = cluster.device(device)
+            return ("ResourceSlice", ("", published.slice_name)) if published else None
+        case "taints":
+            parts = cast("tuple[str, ...]", key)
+            if parts[0] == "rule":
+                return ("DeviceTaintRule", ("", parts[1]))
+            return subject(cluster, "devices", parts[1:4])
+        case _:
+            return (_KINDS[view], cast("Key", key))
+
+
+def _gang(cluster: Cluster, key: Key) -> tuple[str, Key]:
+    """On 1.35 a gang is a part of a Workload and named WORKLOAD/GROUP."""
+    workload, slash, _ = key[1].partition("/")
+    if slash and cluster.group(key) is None:
+        return ("Workload", (key[0], workload))
+    return ("PodGroup", key)
+
+
+class Yaml(NamedTuple):
+    title: str
+    text: str
+
+
+async def yaml_of(session: Session, view: Entity, key: RowKey) -> Yaml | None:
+    """The object behind a row: fetched whole where the feed can, otherwise the fields ktui keeps. Raises KtuiError."""
+    found = subject(session.cluster, view, key)
+    if found is None:
+        return None
+    kind, object_key = found
+    if isinstance(session.feed, Reading):
+        document, note = await session.feed.read(kind, object_key), ""
+    else:
+        document, note = _kept(session.cluster, kind, object_key), "  the fields that ktui keeps"
+    if document is None:
+        return None
+    title = f"{kind} {'/'.join(part for part in object_key if part)}{note}"
+    return Yaml(title, await asyncio.to_thread(_to_yaml, document))
+
+
+def _kept(cluster: Cluster, kind: str, key: Key) -> dict[str, Any] | None:
+    found: Object | None = cluster.stores[kind].get(key)
+    return None if found is None else {"kind": kind, **msgspec.to_builtins(found)}
+
+
+def _to_yaml(document: dict[str, Any]) -> str:
+    """The YAML library is imported here: nothing before the first paint needs it."""
+    import yaml
+
+    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=10_000)
