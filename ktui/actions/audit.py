@@ -1,0 +1,96 @@
+"""The audit log: one JSON line for each action, on the person's own machine.
+
+Written before the answer is shown, appended in one write, mode 0600, never through a symlink. An action that cannot be audited
+is not sent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import orjson
+from msgspec import Struct
+
+from ktui.actions.plan import Plan
+from ktui.errors import KtuiError
+
+
+class AuditContext(Struct, frozen=True):
+    """Where and as whom: `user` as the server sees it, `impersonating` when it is not the person's own."""
+
+    context: str
+    host: str
+    user: str
+    impersonating: str = ""
+    insecure: bool = False
+
+
+class AuditLog:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def check(self) -> None:
+        """Raises KtuiError when nothing can be appended, so that an action is refused before it is sent."""
+        os.close(self._open())
+
+    def write(self, record: dict[str, Any]) -> None:
+        """Append one line. Raises KtuiError."""
+        line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+        file = self._open()
+        try:
+            written = os.write(file, line)
+            os.fsync(file)
+        except OSError as error:
+            raise KtuiError(f"cannot write the audit log {self.path}: {error.strerror}") from None
+        finally:
+            os.close(file)
+        if written != len(line):
+            raise KtuiError(f"cannot write the audit log {self.path}: the disk is full")
+
+    def _open(self) -> int:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+            file = os.open(self.path, flags, 0o600)
+        except OSError as error:
+            why = "it is a symbolic link" if self.path.is_symlink() else error.strerror
+            raise KtuiError(f"cannot write the audit log {self.path}: {why}; without it no action is sent") from None
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode):
+            os.close(file)
+            raise KtuiError(f"the audit log {self.path} is not a regular file; without it no action is sent")
+        if stat.S_IMODE(status.st_mode) != 0o600:
+            os.fchmod(file, 0o600)
+        return file
+
+
+def audit_record(
+    plan: Plan, where: AuditContext, *, time: str, rehearsal: str, result: str, audit_id: str
+) -> dict[str, Any]:
+    """What is kept of an action. The body holds no secret: it is made of names and numbers that the person chose."""
+    request = plan.request
+    body = orjson.dumps(request.body)
+    return {
+        "time": time,
+        "action": plan.action,
+        "context": where.context,
+        "host": where.host,
+        "user": where.user,
+        "impersonating": where.impersonating or None,
+        "insecure": where.insecure,
+        "method": request.method,
+        "path": request.path,
+        "name": request.name,
+        "body": request.body,
+        "bodySHA256": hashlib.sha256(body).hexdigest(),
+        "before": plan.before,
+        "after": plan.after,
+        "podsDeleted": ["/".join(hit.key) for hit in plan.blast.deleted],
+        "dryRun": rehearsal,
+        "result": result,
+        "auditID": audit_id or None,
+    }

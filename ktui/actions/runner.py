@@ -1,0 +1,134 @@
+"""The one path to a write: may I → dry run → audit → send → what became of it.
+
+No write is ever repeated on its own: when an answer is lost, the object is read and compared instead.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Literal
+
+from msgspec import Struct
+
+from ktui.actions.api import ActionApi
+from ktui.actions.audit import AuditContext, AuditLog, audit_record
+from ktui.actions.plan import Document, Plan
+from ktui.errors import KtuiError
+from ktui.kube.failures import AnswerLost, ApiError
+from ktui.model.time import format_time
+
+
+class Rehearsal(Struct, frozen=True):
+    """The server's answer to the dry run. `refused` says no; `unsupported`: an admission webhook cannot do dry runs."""
+
+    status: Literal["accepted", "refused", "unsupported"]
+    message: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+class Outcome(Struct, frozen=True):
+    """`conflict`: somebody changed the object meanwhile, plan anew; `unknown`: the answer was lost and the object does not
+    tell. `message` is one line for the person."""
+
+    status: Literal["applied", "refused", "conflict", "unknown"]
+    message: str
+    warnings: tuple[str, ...] = ()
+    audit_id: str = ""
+
+
+class Runner:
+    """Carries out plans against one connection. `where` goes into the audit line of each."""
+
+    def __init__(
+        self, api: ActionApi, log: AuditLog, where: AuditContext, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._api = api
+        self._log = log
+        self._where = where
+        self._clock = clock
+
+    async def refusal(self, plan: Plan) -> str:
+        """ "" when the user may do it, otherwise the one line that says what is missing."""
+        access = await self._api.may(plan.request)
+        if access.allowed:
+            return ""
+        kind = plan.request.kind
+        scope = f" in namespace {plan.request.namespace}" if plan.request.namespace else ""
+        why = f": {access.reason}" if access.reason else ""
+        return f"{self._where.user or 'you'} may not {plan.request.verb} {kind.resource}{scope}{why}"
+
+    async def rehearse(self, plan: Plan) -> Rehearsal:
+        """Send the request as a dry run. Raises KtuiError when the server cannot be asked."""
+        try:
+            answer = await self._api.send(plan.request, dry_run=True)
+        except ApiError as error:
+            if error.status == 400 and "does not support dry run" in error.message:
+                return Rehearsal("unsupported", "an admission webhook of this cluster cannot do dry runs")
+            return Rehearsal("refused", explain(error))
+        changed = plan.request.verb != "delete" and not plan.applied(answer.document)
+        note = ("the server would change the request before it stores it",) if changed else ()
+        return Rehearsal("accepted", "accepted", answer.warnings + note)
+
+    async def apply(self, plan: Plan, rehearsal: Rehearsal) -> Outcome:
+        """Send the request for real, once. Raises KtuiError, with nothing sent, when it cannot be audited."""
+        self._log.check()
+        try:
+            answer = await self._api.send(plan.request, dry_run=False)
+        except ApiError as error:
+            outcome = await self._refused(plan, error)
+        except AnswerLost as error:
+            outcome = await self._after_loss(plan, str(error))
+        except KtuiError as error:
+            self._audit(plan, rehearsal, Outcome("refused", str(error)))
+            raise
+        else:
+            outcome = Outcome("applied", f"done: {plan.after}", answer.warnings, answer.audit_id)
+        self._audit(plan, rehearsal, outcome)
+        return outcome
+
+    async def _refused(self, plan: Plan, error: ApiError) -> Outcome:
+        if error.status == 404 and plan.request.verb == "delete":
+            return Outcome("applied", "it was gone already")
+        stale = error.status == 409 or (
+            error.status == 422 and not error.causes
+        )  # a failed test of a JSON patch has no causes
+        if stale:
+            return Outcome("conflict", "somebody changed it meanwhile; nothing was done, look again")
+        return Outcome("refused", explain(error))
+
+    async def _after_loss(self, plan: Plan, why: str) -> Outcome:
+        """Read instead of guessing or sending again."""
+        request = plan.request
+        try:
+            document: Document | None = (await self._api.get(request.kind, request.namespace, request.name)).document
+        except ApiError as error:
+            if error.status != 404:
+                return Outcome("unknown", f"{why}; whether it was carried out is unknown ({error})")
+            document = None
+        except KtuiError as error:
+            return Outcome("unknown", f"{why}; whether it was carried out is unknown ({error})")
+        if plan.applied(document):
+            return Outcome("applied", f"the answer was lost, but it was carried out: {plan.after}")
+        return Outcome("refused", f"{why}; it was not carried out")
+
+    def _audit(self, plan: Plan, rehearsal: Rehearsal, outcome: Outcome) -> None:
+        self._log.write(
+            audit_record(
+                plan,
+                self._where,
+                time=format_time(self._clock()),
+                rehearsal=f"{rehearsal.status}: {rehearsal.message}" if rehearsal.message else rehearsal.status,
+                result=f"{outcome.status}: {outcome.message}",
+                audit_id=outcome.audit_id,
+            )
+        )
+
+
+def explain(error: ApiError) -> str:
+    """A refusal in one line, with the field the server names."""
+    if error.status == 400 and "unknown field" in error.message:
+        return f"this ktui and this cluster do not fit together: {error.message}"
+    if error.causes:
+        return "; ".join(f"{field}: {message}" if field else message for _, field, message in error.causes)
+    return error.message or str(error)

@@ -1,0 +1,190 @@
+"""The requests of actions and access reviews, through kubernetes-asyncio's API client on ktui's own session.
+
+The library that Python users of Kubernetes know writes; what it sends leaves through `Transport`, so read-only mode,
+impersonation, credentials, time limits and the hardening hold for it as for everything else. Importing this module costs half
+a second: it is imported in a thread when the first dialog opens.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import orjson
+from kubernetes_asyncio.client import (
+    ApiClient,
+    AuthenticationV1Api,
+    AuthorizationV1Api,
+    Configuration,
+    CustomObjectsApi,
+)
+from kubernetes_asyncio.client.rest import RESTClientObject
+from msgspec import Struct
+
+from ktui.errors import KtuiError
+from ktui.kube.transport import Response, Transport
+
+FIELD_MANAGER = "ktui"
+
+Document = dict[str, Any]
+Body = Document | list[Document]
+
+
+class Answer(Struct, frozen=True):
+    """What the server answered to a request that it accepted. `warnings` are the texts of its Warning headers."""
+
+    document: Document
+    audit_id: str
+    warnings: tuple[str, ...] = ()
+
+
+class Access(Struct, frozen=True):
+    """Whether the user may do something; `reason` is the authorizer's own word, often empty."""
+
+    allowed: bool
+    reason: str = ""
+
+
+class Api:
+    """Reads and writes single objects. Every method raises the failures of `ktui.kube.failures`."""
+
+    def __init__(self, transport: Transport) -> None:
+        client = _Client(transport)
+        self._objects = CustomObjectsApi(client)
+        # Untyped: with _preload_content=False they take plain bodies and return our own Response.
+        self._review_access: Any = AuthorizationV1Api(client).create_self_subject_access_review
+        self._review_self: Any = AuthenticationV1Api(client).create_self_subject_review
+
+    async def get(self, group: str, version: str, plural: str, namespace: str, name: str) -> Answer:
+        """One object, fresh from the server."""
+        path, scope = _path(group, version, plural, namespace)
+        call = getattr(self._objects, f"get_{scope}_custom_object")
+        return _answer(await call(*path, name, _preload_content=False))
+
+    async def create(
+        self, group: str, version: str, plural: str, namespace: str, body: Document, *, dry_run: bool
+    ) -> Answer:
+        path, scope = _path(group, version, plural, namespace)
+        call = getattr(self._objects, f"create_{scope}_custom_object")
+        return _answer(await call(*path, body, **_write(dry_run)))
+
+    async def patch(
+        self,
+        group: str,
+        version: str,
+        plural: str,
+        namespace: str,
+        name: str,
+        body: Body,
+        *,
+        content_type: Literal["application/json-patch+json", "application/merge-patch+json"],
+        dry_run: bool,
+    ) -> Answer:
+        path, scope = _path(group, version, plural, namespace)
+        call = getattr(self._objects, f"patch_{scope}_custom_object")
+        return _answer(await call(*path, name, body, _content_type=content_type, **_write(dry_run)))
+
+    async def delete(
+        self, group: str, version: str, plural: str, namespace: str, name: str, options: Document, *, dry_run: bool
+    ) -> Answer:
+        """`options` is a meta/v1 DeleteOptions with preconditions."""
+        path, scope = _path(group, version, plural, namespace)
+        call = getattr(self._objects, f"delete_{scope}_custom_object")
+        extra = {"dry_run": "All"} if dry_run else {}
+        return _answer(await call(*path, name, body=options, _preload_content=False, **extra))
+
+    async def may(self, verb: str, group: str, plural: str, namespace: str = "", name: str = "") -> Access:
+        """Ask the server whether the user may (SelfSubjectAccessReview; decide by `allowed` alone)."""
+        attributes = {"verb": verb, "group": group, "resource": plural, "namespace": namespace, "name": name}
+        body = {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SelfSubjectAccessReview",
+            "spec": {"resourceAttributes": {k: v for k, v in attributes.items() if v}},
+        }
+        answer = _answer(await self._review_access(body, _preload_content=False))
+        status = answer.document.get("status") or {}
+        return Access(status.get("allowed") is True, str(status.get("reason") or status.get("evaluationError") or ""))
+
+    async def whoami(self) -> str:
+        """The user as the server sees it (SelfSubjectReview), "" where the server does not say."""
+        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+        try:
+            answer = _answer(await self._review_self(body, _preload_content=False))
+        except KtuiError:
+            return ""
+        user = (answer.document.get("status") or {}).get("userInfo") or {}
+        return str(user.get("username") or "")
+
+
+class _Client(ApiClient):
+    """An API client whose requests leave through the transport. It opens nothing of its own."""
+
+    def __init__(self, transport: Transport) -> None:
+        configuration = Configuration(host="")  # paths stay relative: the transport knows the server
+        configuration.client_side_validation = True
+        self.configuration = configuration
+        self.pool_threads = 1
+        self.rest_client = _Rest(transport)
+        self.default_headers = {}
+        self.cookie = ""
+        self.client_side_validation = True
+
+
+class _Rest(RESTClientObject):
+    """The library's own GET, POST, PATCH, … over one `request` of ours."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def close(self) -> None:
+        """The transport belongs to the connection."""
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        query_params: Any = None,  # (name, value) pairs, whatever the library's stub says
+        headers: dict[str, Any] | None = None,
+        body: object = None,
+        post_params: object = None,  # noqa: ARG002 - forms are for other APIs
+        _preload_content: bool = True,
+        _request_timeout: Any = None,
+    ) -> Response:
+        kept = {k: v for k, v in (headers or {}).items() if k.lower() in ("accept", "content-type")}
+        data = orjson.dumps(body) if body is not None else None
+        params = dict(query_params or ())
+        return await self._transport.request(
+            method, url, params=params, body=data, headers=kept, timeout=_request_timeout
+        )
+
+
+def _path(group: str, version: str, plural: str, namespace: str) -> tuple[tuple[str, ...], str]:
+    if namespace:
+        return (group, version, namespace, plural), "namespaced"
+    return (group, version, plural), "cluster"
+
+
+def _write(dry_run: bool) -> dict[str, object]:
+    options: dict[str, object] = {
+        "field_manager": FIELD_MANAGER,
+        "field_validation": "Strict",
+        "_preload_content": False,
+    }
+    return {**options, "dry_run": "All"} if dry_run else options
+
+
+def _answer(response: Response) -> Answer:
+    try:
+        document = orjson.loads(response.body)
+    except orjson.JSONDecodeError:
+        document = None
+    if not isinstance(document, dict):
+        raise KtuiError("the server accepted the request but its answer is not a JSON object")
+    headers: Any = response.headers
+    warnings = tuple(_warning(text) for text in headers.getall("Warning", ()))
+    return Answer(document, headers.get("Audit-Id", ""), warnings)
+
+
+def _warning(header: str) -> str:
+    """The text of `299 - "text"` (RFC 9111 section 5.5 of its predecessor, as Kubernetes uses it)."""
+    _, quote, rest = header.partition('"')
+    return rest.rpartition('"')[0] if quote else header
