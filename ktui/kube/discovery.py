@@ -7,6 +7,7 @@ aggregated API must not make a kind disappear.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from typing import Final, TypeVar
 
@@ -62,21 +63,18 @@ class Discovery:
     async def refresh(self) -> Served:
         """The present answer. Raises KtuiError only while there is no earlier answer to fall back to."""
         try:
-            version = await self._version()
-            groups: Groups = {}
-            stale: set[str] = set()
-            for root in self._documents:
-                found, doubtful = await self._root(root)
-                groups |= found
-                stale |= doubtful
+            version, (core, core_stale), (named, named_stale) = await asyncio.gather(
+                self._version(), self._root("/api"), self._root("/apis")
+            )
         except KtuiError:
             if self.served is None:
                 raise
             self.served = msgspec.structs.replace(self.served, stale=frozenset(kind.group for kind in self._kinds))
             return self.served
+        groups, stale = core | named, core_stale | named_stale
         if self.served is not None:
             groups |= {group: self.served.groups[group] for group in stale if group in self.served.groups}
-        self.served = Served(version, groups, frozenset(stale))
+        self.served = Served(version, groups, stale)
         return self.served
 
     async def _version(self) -> str:

@@ -17,8 +17,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ktui.kube.backoff import Backoff
-from ktui.kube.credentials import NeedsLogin
 from ktui.kube.failures import ApiError, Unreachable
+from ktui.kube.login import NeedsLogin
 from ktui.kube.retry_after import retry_after
 from ktui.kube.timers import Clock, Timers
 from ktui.model.frame import StreamPhase
@@ -70,7 +70,7 @@ class Gate:
         try:
             yield
         except ApiError as error:
-            if not self._asked_to_wait(error):
+            if not self.asked_to_wait(error):
                 self._answered()
             raise
         except NeedsLogin as error:
@@ -99,8 +99,13 @@ class Gate:
             self.hold = None
             self._wake()
 
-    def _asked_to_wait(self, error: ApiError) -> bool:
-        """429, or a 5xx that says when to come back. A server that only lags behind a version asks one stream, not all."""
+    def asked_to_wait(self, error: ApiError) -> bool:
+        """Whether all streams wait now: after 401, 429, and any 5xx that says when to come back. Not when a server only lags
+        behind a version: that concerns one stream.
+        """
+        if error.status == 401:
+            self._set(self._timers.needs_login, f"sign-in needed: {error.message}", firm=False, phase="needs-login")
+            return True
         seconds = retry_after(error.retry_after, self._clock.wall(), self._timers.retry_after_cap)
         if error.version_too_large or (error.status != 429 and (seconds is None or error.status < 500)):
             return False

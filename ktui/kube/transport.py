@@ -56,6 +56,8 @@ class CredentialSource(Protocol):
     async def headers(self) -> Mapping[str, str]: ...
     async def ssl_context(self) -> ssl.SSLContext | None: ...
     async def on_unauthorized(self, used_headers: Mapping[str, str], /) -> bool: ...
+    async def on_tls_failure(self) -> bool: ...
+    def allow_login(self) -> None: ...
     def redact(self, text: str, /) -> str: ...
 
 
@@ -167,6 +169,10 @@ class Transport:
         """Of the credentials: what was opened under an older one should be opened anew."""
         return self._credentials.generation
 
+    def allow_login(self) -> None:
+        """A person asked: let a credential plug-in that failed be tried again."""
+        self._credentials.allow_login()
+
     def failed(self, error: BaseException) -> KtuiError:
         """The exception of a read, as ktui calls it."""
         self.counters.failures += 1
@@ -256,7 +262,7 @@ class Transport:
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             failure = self.failed(error)
             if isinstance(failure, TlsProblem):
-                await self.reset()  # the next try reads the certificate files again
+                await self._credentials.on_tls_failure()  # new files, if there are any, are for the next try
             raise failure from None
         try:
             self._check_kind(response)

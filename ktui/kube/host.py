@@ -1,0 +1,52 @@
+"""What the streams of one connection share beside the transport: the epoch, what the server cannot do, whether it is alive."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from ktui.errors import KtuiError
+from ktui.kube.failures import ApiError
+from ktui.kube.transport import Transport
+
+
+class Host:
+    """`epoch` grows when the server's state went back in time. `no_streaming` holds paths whose streaming list was refused or
+    never closed; `rediscover` is set by whoever finds that discovery must be asked again."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.transport = transport
+        self.gate = transport.gate
+        self.timers = transport.timers
+        self.clock = transport.clock
+        self.epoch = 0
+        self.streaming = True
+        self.no_streaming: set[str] = set()
+        self.rediscover = asyncio.Event()
+        self.on_new_epoch: Callable[[object], None] = lambda _: None
+        self._probing = asyncio.Lock()
+        self._probed_at: float | None = None
+        self._alive = True
+
+    def new_epoch(self, finder: object) -> None:
+        """Versions remembered so far mean nothing any more. `finder` is the stream that noticed; the others are to be told."""
+        self.epoch += 1
+        self.on_new_epoch(finder)
+
+    async def alive(self) -> bool:
+        """Whether the server answers, asked at most once per `Timers.probe` for all streams."""
+        async with self._probing:
+            now = self.clock.monotonic()
+            if self._probed_at is None or now - self._probed_at >= self.timers.probe:
+                self._alive = await self._probe()
+                self._probed_at = self.clock.monotonic()
+            return self._alive
+
+    async def _probe(self) -> bool:
+        try:
+            await self.transport.request("GET", "/version", timeout=self.timers.probe)
+        except ApiError:
+            return True  # a refusal is an answer
+        except KtuiError:
+            return False
+        return True

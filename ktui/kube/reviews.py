@@ -1,0 +1,36 @@
+"""Questions about one's own rights (authorization.k8s.io/v1); every authenticated user may ask them."""
+
+from __future__ import annotations
+
+import msgspec
+
+from ktui.kube.failures import UnexpectedAnswer
+from ktui.kube.transport import Transport
+from ktui.model.kinds import Kind
+from ktui.model.meta import Wire
+
+
+class _ReviewStatus(Wire, frozen=True):
+    allowed: bool = False
+
+
+class _Review(Wire, frozen=True):
+    status: _ReviewStatus = _ReviewStatus()
+
+
+async def allowed(transport: Transport, verb: str, kind: Kind, namespace: str = "") -> bool:
+    """A SelfSubjectAccessReview for `verb` on the kind, in a namespace or ("") at the cluster's scope."""
+    attributes = {"verb": verb, "group": kind.group, "resource": kind.plural}
+    if namespace:
+        attributes["namespace"] = namespace
+    review = {
+        "kind": "SelfSubjectAccessReview",
+        "apiVersion": "authorization.k8s.io/v1",
+        "spec": {"resourceAttributes": attributes},
+    }
+    path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    answer = await transport.request("POST", path, body=msgspec.json.encode(review))
+    try:
+        return msgspec.json.decode(answer.body, type=_Review).status.allowed
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise UnexpectedAnswer(f"unexpected answer from host {transport.target.host} to an access review") from None
