@@ -28,6 +28,7 @@ _NAMESPACED_RULES: Final[list[Json]] = [
     {"apiGroups": ["scheduling.k8s.io"], "resources": ["podgroups", "workloads"], "verbs": _READ},
     {"apiGroups": ["resource.k8s.io"], "resources": ["resourceclaims", "resourceclaimtemplates"], "verbs": _READ},
     {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": _READ},
+    {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": _READ},
     {"apiGroups": ["autoscaling"], "resources": ["horizontalpodautoscalers"], "verbs": _READ},
 ]
 _CLUSTER_RULES: Final[list[Json]] = [
