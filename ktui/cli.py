@@ -73,7 +73,7 @@ def parser() -> argparse.ArgumentParser:
 
             raise UsageError(f"{message} (see {self.prog} --help)")
 
-    cluster = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    cluster = OneLineParser(add_help=False, argument_default=argparse.SUPPRESS)
     group = cluster.add_argument_group("cluster")
     group.add_argument(
         "--kubeconfig", metavar="FILE", help="kubeconfig file to use instead of KUBECONFIG or ~/.kube/config"
@@ -91,12 +91,12 @@ def parser() -> argparse.ArgumentParser:
     )
     group.add_argument("--readonly", action="store_true", help="nothing is ever written to the cluster")
 
-    recorded = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    recorded = OneLineParser(add_help=False, argument_default=argparse.SUPPRESS)
     group = recorded.add_argument_group("recording")
     group.add_argument("--recording", metavar="FILE", help="read this recording instead of a cluster")
     group.add_argument("--at", metavar="SECONDS", type=_seconds, help="moment of the recording (default: its end)")
 
-    screen = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    screen = OneLineParser(add_help=False, argument_default=argparse.SUPPRESS)
     group = screen.add_argument_group("screen")
     group.add_argument("--ascii", action="store_true", help="plain ASCII borders and symbols")
     group.add_argument("--theme", metavar="NAME", help="dark, light, colorblind or ansi")

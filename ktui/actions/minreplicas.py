@@ -27,7 +27,7 @@ def parse_replicas(text: str) -> int:
     return int(text)
 
 
-async def plan_min_replicas(api: ActionApi, cluster: Cluster, key: Key, replicas: int) -> Plan:  # noqa: ARG001 - one shape for all plans
+async def plan_min_replicas(api: ActionApi, key: Key, replicas: int) -> Plan:
     """Plan to set minReplicas of one autoscaler."""
     namespace, name = key
     try:

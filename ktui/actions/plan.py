@@ -18,6 +18,7 @@ from ktui.model.kinds import Kind
 from ktui.model.meta import Key
 
 Verb = Literal["create", "patch", "delete"]
+PatchType = Literal["application/json-patch+json", "application/merge-patch+json"]
 METHODS: Final[dict[Verb, str]] = {"create": "POST", "patch": "PATCH", "delete": "DELETE"}
 Document = dict[str, Any]
 Body = Document | list[Document]
@@ -53,7 +54,7 @@ class ActionRequest(Struct, frozen=True):
         return METHODS[self.verb]
 
     @property
-    def content_type(self) -> Literal["application/json-patch+json", "application/merge-patch+json"]:
+    def content_type(self) -> PatchType:
         return "application/json-patch+json" if isinstance(self.body, list) else "application/merge-patch+json"
 
 
@@ -72,6 +73,7 @@ class Plan(Struct, frozen=True):
     blast: Blast = field(default_factory=Blast)
     warnings: tuple[str, ...] = ()
     confirm: str = ""
+    foreign: bool = False  # it touches what somebody else made
     button: str = "Apply"
     subject: Key = ("", "")
     undo: Undo | None = None

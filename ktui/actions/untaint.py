@@ -45,6 +45,7 @@ async def plan_untaint(api: ActionApi, cluster: Cluster, device: DeviceId, *, ta
         applied=lambda after: after is None,
         warnings=_warnings(cluster, device, found, ours=ours),
         confirm="" if ours else name,
+        foreign=not ours,
         button="Untaint",
         subject=("", name),
         undo=Undo("taint", {"device": device, "taint": found.spec.taint}, f"taint {where} with {text} again"),

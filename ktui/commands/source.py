@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import sys
 import time
 from pathlib import Path
@@ -44,11 +43,17 @@ def _from_recording(args: argparse.Namespace) -> Filled:
 
 
 async def _from_cluster(args: argparse.Namespace, kinds: tuple[str, ...]) -> Filled:
-    from ktui.commands.connect import connect
-    from ktui.kube.once import read_once
+    from ktui.commands.cluster import wanted
+    from ktui.kube.once import first_error, read_once
+    from ktui.kube.opening import open_transport, resolve
 
-    async with connect(args, dict(os.environ)) as session:
-        cluster = Cluster()
-        namespace = "" if getattr(args, "all_namespaces", False) else session.target.namespace
-        await read_once(session, kinds, namespace, cluster.apply)
-        return Filled(cluster, time.time(), namespace)
+    wish = wanted(args)
+    _, target = resolve(wish)
+    cluster = Cluster()
+    namespace = "" if getattr(args, "all_namespaces", False) else target.namespace
+    async with open_transport(wish, target) as transport:
+        try:
+            await read_once(transport, kinds, namespace, cluster.apply)
+        except BaseExceptionGroup as group:
+            raise first_error(group) or group from None
+    return Filled(cluster, time.time(), namespace)

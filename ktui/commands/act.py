@@ -1,0 +1,176 @@
+"""`ktui taint`, `untaint` and `min-replicas`: the same path as the dialogs, on a plain terminal."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Iterator
+
+import orjson
+
+from ktui import paths
+from ktui.actions.api import ActionApi
+from ktui.actions.audit import AuditContext, AuditLog
+from ktui.actions.minreplicas import parse_replicas, plan_min_replicas
+from ktui.actions.plan import AlreadyDoneError, Plan
+from ktui.actions.runner import Outcome, Rehearsal, Runner
+from ktui.actions.taint import parse_device, parse_taint, plan_taint
+from ktui.actions.untaint import plan_untaint
+from ktui.cluster.state import Cluster
+from ktui.commands.cluster import wanted
+from ktui.errors import KtuiError, UsageError
+from ktui.kube.discovery import Served
+from ktui.kube.once import first_error, read_once
+from ktui.kube.opening import open_transport, resolve
+from ktui.kube.target import Target
+from ktui.kube.transport import Transport
+from ktui.model.kinds import KINDS
+from ktui.ui.safe import safe
+
+_JOINED = ("Pod", "PodGroup", "Workload", "ResourceClaim", "ResourceSlice", "DeviceTaintRule")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Plan, show, rehearse, ask, apply. 0 when done or already so, 1 when refused, 2 when the request makes no sense."""
+    wish = wanted(args)
+    if wish.read_only and not args.dry_run:
+        raise UsageError(f"--readonly: {args.command} writes to the cluster and is not done")
+    ask = _Ask(args)
+    try:
+        return asyncio.run(_act(args, ask))
+    except AlreadyDoneError as done:
+        print(safe(str(done)))
+        return 0
+
+
+class _Ask:
+    """What is asked, parsed before anything is read, so that a typing error costs nothing."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.args = args
+        self.device = parse_device(args.device) if args.command != "min-replicas" else None
+        self.taint = parse_taint(args.taint) if args.command == "taint" else None
+        self.replicas = parse_replicas(args.replicas) if args.command == "min-replicas" else 0
+
+    async def plan(self, api: ActionApi, cluster: Cluster, namespace: str, user: str) -> Plan:
+        if self.device is not None and self.taint is not None:
+            return await plan_taint(api, cluster, self.device, self.taint, reason=self.args.reason, user=user)
+        if self.device is not None:
+            return await plan_untaint(api, cluster, self.device, taint=self.args.taint)
+        place, slash, name = self.args.autoscaler.rpartition("/")
+        return await plan_min_replicas(api, (place if slash else namespace, name), self.replicas)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return _JOINED if self.device is not None else ()
+
+
+async def _act(args: argparse.Namespace, ask: _Ask) -> int:
+    wish = wanted(args)
+    _, target = resolve(wish)
+    cluster = Cluster()
+    async with open_transport(wish, target) as transport:
+        try:
+            served = await read_once(transport, ask.kinds, "", cluster.apply)
+        except BaseExceptionGroup as group:
+            raise first_error(group) or group from None
+        return await _carry_out(args, ask, cluster, transport, served, target)
+
+
+async def _carry_out(
+    args: argparse.Namespace, ask: _Ask, cluster: Cluster, transport: Transport, served: Served, target: Target
+) -> int:
+    from ktui.kube.apiclient import Api
+
+    client = Api(transport)
+    api = ActionApi(client, {name: version for name, kind in KINDS.items() if (version := served.version(kind))})
+    user = await api.whoami()
+    impersonating = target.impersonate.user if target.impersonate else ""
+    where = AuditContext(target.context, target.host, user, impersonating, target.insecure)
+    runner = Runner(api, AuditLog(paths.audit_log()), where)
+    plan = await ask.plan(api, cluster, target.namespace, user)
+    if refusal := await runner.refusal(plan):
+        raise KtuiError(refusal)
+    rehearsal = await runner.rehearse(plan)
+    if args.output == "table":
+        sys.stdout.writelines(f"{safe(line)}\n" for line in _preview(plan, where, rehearsal))
+    if args.dry_run or rehearsal.status == "refused":
+        _print_json(args, plan, rehearsal, None)
+        if rehearsal.status == "refused":
+            raise KtuiError(f"the server refuses: {rehearsal.message}")
+        return 0
+    _confirm(args, plan)
+    outcome = await runner.apply(plan, rehearsal)
+    _print_json(args, plan, rehearsal, outcome)
+    if outcome.status != "applied":
+        raise KtuiError(outcome.message)
+    if args.output == "table":
+        print(safe(outcome.message))
+        for warning in outcome.warnings:
+            print(f"warning: {safe(warning, 300)}")
+    return 0
+
+
+def _preview(plan: Plan, where: AuditContext, rehearsal: Rehearsal) -> Iterator[str]:
+    as_whom = f"{where.user} as {where.impersonating}" if where.impersonating else where.user or "unknown user"
+    yield f"{plan.title}   (context {where.context}, {where.host}, {as_whom})"
+    yield f"  {plan.before} -> {plan.after}"
+    yield f"  {plan.sentence}"
+    for hit in plan.blast.deleted:
+        when = f" after {hit.after}s" if hit.after else ""
+        yield f"    {hit.key[0]}/{hit.key[1]}{f' of gang {hit.gang}' if hit.gang else ''}{when}"
+    if plan.blast.tolerating:
+        yield f"  {len(plan.blast.tolerating)} pods tolerate it"
+    for warning in (*plan.warnings, *rehearsal.warnings):
+        yield f"  warning: {warning}"
+    yield f"  {plan.request.method} {plan.request.path}"
+    yield f"  server dry run: {rehearsal.message or rehearsal.status}"
+
+
+def _confirm(args: argparse.Namespace, plan: Plan) -> None:
+    """Raises KtuiError unless the person agrees."""
+    if plan.foreign and not args.any_owner:
+        raise UsageError("ktui did not make this rule; add --any-owner to remove it all the same")
+    if args.yes:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError("not confirmed: there is no terminal to ask on; add --yes to go on without asking")
+    wanted_text = plan.confirm or "yes"
+    print(f"Type {safe(wanted_text)} to go on: ", end="", flush=True)
+    if sys.stdin.readline().rstrip("\n") != wanted_text:
+        raise KtuiError("not confirmed; nothing was done")
+
+
+def _print_json(args: argparse.Namespace, plan: Plan, rehearsal: Rehearsal, outcome: Outcome | None) -> None:
+    if args.output != "json":
+        return
+    document = {
+        "version": 1,
+        "action": plan.action,
+        "method": plan.request.method,
+        "path": plan.request.path,
+        "body": plan.request.body,
+        "before": plan.before,
+        "after": plan.after,
+        "podsDeleted": [
+            {"namespace": hit.key[0], "name": hit.key[1], "gang": hit.gang or None, "afterSeconds": hit.after}
+            for hit in plan.blast.deleted
+        ],
+        "gangs": [
+            {
+                "namespace": hit.key[0],
+                "name": hit.key[1],
+                "running": hit.running,
+                "left": hit.left,
+                "minCount": hit.needed,
+            }
+            for hit in plan.blast.gangs
+        ],
+        "warnings": [*plan.warnings, *rehearsal.warnings],
+        "dryRun": {"status": rehearsal.status, "message": rehearsal.message},
+        "result": {"status": outcome.status, "message": outcome.message, "auditID": outcome.audit_id}
+        if outcome
+        else None,
+    }
+    sys.stdout.write(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())

@@ -1,0 +1,81 @@
+"""Read a cluster once: one consistent list of each kind, for commands that print and leave."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+from ktui.errors import KtuiError
+from ktui.kube.discovery import Discovery, Served
+from ktui.kube.failures import ApiError
+from ktui.kube.listing import read_pages
+from ktui.kube.retry_after import retry_after
+from ktui.kube.transport import Transport
+from ktui.model.frame import Frame, Listed, Source, StreamState
+from ktui.model.kinds import KINDS, Kind
+
+_TRIES = 4
+"""Of one list, when the server asks to come back later."""
+
+
+async def read_once(
+    transport: Transport, kinds: Iterable[str], namespace: str, sink: Callable[[Frame], object]
+) -> Served:
+    """Give the sink a list of each kind, or the state that says why there is none. Returns what the server serves.
+
+    Kinds that are not served or not allowed are told by their state; anything else that goes wrong is raised.
+    """
+    served = await Discovery(transport).refresh()
+    async with asyncio.TaskGroup() as tasks:
+        for name in kinds:
+            tasks.create_task(_read(transport, served, KINDS[name], namespace, sink))
+    return served
+
+
+async def _read(
+    transport: Transport, served: Served, kind: Kind, namespace: str, sink: Callable[[Frame], object]
+) -> None:
+    version = served.version(kind)
+    scope = namespace if kind.namespaced else ""
+    source = Source(kind.name, kind.path(version or kind.versions[0], scope), scope)
+    if version is None:
+        sink(StreamState(source, "absent", kind.enable or f"this cluster does not serve {kind.resource}"))
+        return
+
+    async def fetch(query: dict[str, str]) -> bytes:
+        headers = {"Accept-Encoding": "identity" if transport.target.disable_compression else "gzip"}
+        stall = transport.timers.page_stall
+        return (await transport.request("GET", source.path, params=query, headers=headers, stall=stall)).body
+
+    for left in range(_TRIES - 1, -1, -1):
+        try:
+            async with transport.gate.sync_slot():
+                snapshot = await read_pages(kind, version, fetch, lambda *_: None)
+        except ApiError as error:
+            if error.status == 403:
+                sink(StreamState(source, "no-access", str(error)))
+                return
+            wait = _patience(transport, error)
+            if wait is None or not left:
+                raise
+            await asyncio.sleep(wait)
+        else:
+            sink(Listed(source, snapshot.resource_version, snapshot.items))
+            return
+
+
+def _patience(transport: Transport, error: ApiError) -> float | None:
+    """Seconds the server asks to wait, None when it does not."""
+    if error.status not in (429, 503):
+        return None
+    return retry_after(error.retry_after, transport.clock.wall(), transport.timers.retry_after_cap)
+
+
+def first_error(group: BaseExceptionGroup[BaseException]) -> KtuiError | None:
+    """The first failure that has words for a person."""
+    for error in group.exceptions:
+        if isinstance(error, KtuiError):
+            return error
+        if isinstance(error, BaseExceptionGroup) and (inner := first_error(error)) is not None:
+            return inner
+    return None

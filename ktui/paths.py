@@ -1,0 +1,14 @@
+"""Where ktui keeps its own files (XDG base directories; macOS and Windows have theirs)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_APP = "ktui"
+
+
+def audit_log() -> Path:
+    """One JSON line for each action: $XDG_STATE_HOME/ktui/audit.log."""
+    from platformdirs import user_state_path
+
+    return user_state_path(_APP) / "audit.log"
