@@ -120,7 +120,9 @@ class PluginSession:
         """Wait for the run that is under way, or start one. The last one to give up waiting ends it."""
         task = self._task
         if task is None:
-            task = self._task = asyncio.create_task(self._attempt(), name="ktui-exec-plugin")
+            self._started_at = self._clock()
+            task = self._task = asyncio.create_task(self._attempt(self._started_at), name="ktui-exec-plugin")
+            task.add_done_callback(self._ended)
         self._waiting += 1
         try:
             await asyncio.shield(task)
@@ -136,9 +138,14 @@ class PluginSession:
                 task.cancel()
                 await asyncio.wait([task])
 
-    async def _attempt(self) -> None:
+    def _ended(self, _task: asyncio.Task[None]) -> None:
+        """Not in `_attempt`: a task that is cancelled before it first runs never gets there."""
+        self._finished_at = self._clock()
+        self._started_at = None
+        self._task = None
+
+    async def _attempt(self, started: float) -> None:
         """One run; its outcome is in `_credential` or `_failure`."""
-        started = self._started_at = self._clock()
         try:
             credential = await self._run()
         except KtuiError as error:
@@ -149,10 +156,6 @@ class PluginSession:
             self._failure = None
             self._credential = credential
             self._renew_at = _renew_at(credential, self._clock())
-        finally:
-            self._finished_at = self._clock()
-            self._started_at = None
-            self._task = None
 
 
 def _renew_at(credential: PluginCredential, now: float) -> float:

@@ -14,6 +14,7 @@ from ktui.errors import KtuiError
 from ktui.kube.files import Unreadable, read_regular
 
 REREAD_AFTER: Final = 60.0  # seconds; kubelet replaces projected tokens well before they expire
+RETRY_AFTER: Final = 5.0  # seconds, after a read that gave nothing: the file is probably being replaced
 _MAX_TOKEN: Final = 1024 * 1024
 _OIDC_SKEW: Final = 10.0  # client-go's expiryDelta
 
@@ -31,7 +32,7 @@ class TokenFile:
     def __init__(self, path: Path, fallback: str = "") -> None:
         self._path = path
         self._value = fallback
-        self._read_at = -math.inf
+        self._due_at = -math.inf
         self.problem = ""  # of the last attempt
 
     @property
@@ -39,20 +40,21 @@ class TokenFile:
         return self._value
 
     def due(self, now: float) -> bool:
-        return now - self._read_at >= REREAD_AFTER
+        return now >= self._due_at
 
     def read(self, now: float) -> str:
         """The present token. Raises TokenError if there never was one."""
+        self._due_at = now + RETRY_AFTER
         try:
             self._value = parse_token(read_regular(self._path, _MAX_TOKEN))
             self.problem = ""
+            self._due_at = now + REREAD_AFTER
         except Unreadable as error:
             self.problem = f"tokenFile of the user cannot be read: {error.reason}"
         except TokenError as error:
             self.problem = f"tokenFile of the user {error}"
         if not self._value:
             raise TokenError(self.problem)
-        self._read_at = now
         return self._value
 
 
