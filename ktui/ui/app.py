@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
 from textual.screen import Screen
 
 from ktui import resources
+from ktui.ui.commands import keymap
 from ktui.ui.driver import MANY_WRITES, PatientDriver, pending_writes
 from ktui.ui.glyphs import ASCII, UNICODE
 from ktui.ui.paint import report
@@ -35,7 +39,11 @@ def _command_provider() -> type[Provider]:
 
 
 class KtuiApp(App[int]):
-    """The terminal UI on whatever `opener` opens. `keys` maps command ids to keys, as the settings have them."""
+    """The terminal UI on whatever `opener` opens.
+
+    `keys` maps command ids to keys, as the settings have them; UsageError for those that cannot be. `on_settled` is
+    called once, when the first lists are in.
+    """
 
     TITLE = "ktui"
     PAUSE_GC_ON_SCROLL = True
@@ -48,23 +56,33 @@ class KtuiApp(App[int]):
         theme: str = DARK.name,
         ascii_only: bool = False,
         keys: Mapping[str, str] | None = None,
+        on_settled: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(driver_class=PatientDriver, css_path=[resources.style(name) for name in _STYLES])
         self._opener = opener
+        self._on_settled = on_settled
         self.glyphs = ASCII if ascii_only else UNICODE
         self.set_class(ascii_only, "-ascii")
         for known in THEMES.values():
             self.register_theme(known)
         self.theme = theme
-        self.set_keymap(dict(keys or {}))
+        self.set_keymap(keymap(keys or {}))
 
     def get_default_screen(self) -> Screen[None]:
         return MainScreen(
             self._opener,
             glyphs=self.glyphs,
             output_is_slow=lambda: pending_writes(self._driver) > MANY_WRITES,
+            on_settled=self._on_settled,
             flushes_per_second=_FLUSHES_REMOTE if "SSH_CONNECTION" in os.environ else _FLUSHES,
         )
+
+    def on_mount(self) -> None:
+        if not self.is_headless:
+            loop = asyncio.get_running_loop()
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                # As a shell reports it; by way of `exit`, so that the terminal is put back.
+                loop.add_signal_handler(number, partial(self.exit, return_code=128 + number))
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Values of our own tokens until a theme of ours is set."""

@@ -12,6 +12,8 @@ from typing import Final, Literal
 from msgspec import Struct
 from textual.binding import Binding, BindingType
 
+from ktui.errors import UsageError
+
 Scope = Literal["move", "main"]
 """Where the keys work: in whatever scrolls, on every screen; or on the main screen."""
 
@@ -22,7 +24,7 @@ class Situation(Struct, frozen=True):
     view: str = ""  # id of the shown view
     views: tuple[str, ...] = ()  # ids of all views
     has_row: bool = False
-    detail: bool = False  # the detail pane is open
+    nested: bool = False  # a detail, the map or a filter is there to go back from
     replaying: bool = False
     read_only: bool = False
 
@@ -72,6 +74,7 @@ VIEW_NUMBERS: Final = {
 """Numbers are fixed: a view keeps its key when others come or are missing."""
 
 COMMANDS: Final = (
+    Command("back", "Back: close the detail, drop the filter", "escape", footer="back", available=lambda s: s.nested),
     Command("row.open", "Open the detail of the row", "enter", footer="open", available=_on_row),
     Command("row.yaml", "Show the object as YAML", "y", footer="YAML", available=_on_row),
     Command("filter", "Filter rows by text", "slash", footer="filter"),
@@ -103,7 +106,6 @@ COMMANDS: Final = (
     Command("move.home", "First row", "home", "move", available=_live),
     Command("move.end", "Last row", "end", "move", available=_live),
     *(_view(view, view.capitalize(), number) for view, number in VIEW_NUMBERS.items()),
-    Command("back", "Back: close the detail, drop the filter", "escape"),
     Command("palette", "Command palette", "colon,ctrl+p", footer="commands"),
     Command("help", "Keys of this screen", "question_mark", footer="keys"),
     Command("theme", "Next theme", "ctrl+t"),
@@ -140,3 +142,29 @@ _LABELS: Final = {
     "pagedown": "pgdn",
     "pageup": "pgup",
 }
+_NAMES: Final = {label: key for key, label in _LABELS.items()}
+
+
+def keymap(wanted: Mapping[str, str]) -> dict[str, str]:
+    """Keys by command id as a person wants them, checked. Raises UsageError.
+
+    Two commands may share a key only where they share one by default: those are never available together.
+    """
+    users: dict[str, list[str]] = {}
+    for command in COMMANDS:
+        for key in _split(wanted.get(command.id, command.keys)):
+            users.setdefault(key, []).append(command.id)
+    for command_id, keys in wanted.items():
+        if command_id not in BY_ID:
+            raise UsageError(f"settings: keys: there is no command {command_id!r}")
+        if not _split(keys) or not all(_split(keys)):
+            raise UsageError(f"settings: keys: {command_id}: keys are names separated by commas, not {keys!r}")
+        for key in _split(keys):
+            others = [other for other in users[key] if other != command_id]
+            if others:
+                raise UsageError(f"settings: keys: {key!r} is both {command_id} and {others[0]}")
+    return dict(wanted)
+
+
+def _split(keys: str) -> list[str]:
+    return [_NAMES.get(key.strip(), key.strip()) for key in keys.split(",")]

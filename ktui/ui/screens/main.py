@@ -47,13 +47,15 @@ if TYPE_CHECKING:
 
 WIDE = 120  # columns from which the detail stands beside the table
 
-_WORK = 0.008  # seconds of one flush spent on rows; what is left waits for the next
+_WORK = 0.008  # seconds spent on rows without looking at keys
 _FILTER_PAUSE = 0.08  # seconds without a key before a filter is applied
 _SKIP = 10.0  # seconds
+_SETTLED_AT_THE_LATEST = 20.0  # seconds
 
 
 class MainScreen(Screen[None]):
-    """`output_is_slow` says whether the terminal still has to take what was drawn before."""
+    """`output_is_slow` says whether the terminal still has to take what was drawn before; `on_settled` is called once,
+    when the first lists are in (or will not come soon)."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("move", "main")
     AUTO_FOCUS = "#table"
@@ -64,12 +66,14 @@ class MainScreen(Screen[None]):
         *,
         glyphs: Glyphs,
         output_is_slow: Callable[[], bool],
+        on_settled: Callable[[], None] | None = None,
         flushes_per_second: float = 10.0,
     ) -> None:
         super().__init__()
         self._opener = opener
         self._glyphs = glyphs
         self._output_is_slow = output_is_slow
+        self._on_settled = on_settled
         self._interval = 1 / flushes_per_second
         self._session: Session | None = None
         self._views: dict[Entity, View] = {}
@@ -81,6 +85,7 @@ class MainScreen(Screen[None]):
         self._generation = 0
         self._second = 0
         self._readable: dict[str, bool] = {}
+        self._catching_up: set[ViewModel] = set()
         self._detail_key: RowKey | None = None
         self._filter_timer: Timer | None = None
         self._feeding: Worker[None] | None = None
@@ -106,6 +111,12 @@ class MainScreen(Screen[None]):
     def _start(self) -> None:
         self._open_in_background("")
         self.set_interval(self._interval, self._flush)
+        self.set_timer(_SETTLED_AT_THE_LATEST, self._settle)
+
+    def _settle(self) -> None:
+        if self._on_settled is not None:
+            self._on_settled()
+            self._on_settled = None
 
     # --- sessions ---
 
@@ -159,21 +170,42 @@ class MainScreen(Screen[None]):
         self._paint()
 
     def _work(self, model: ViewModel) -> None:
-        deadline = time.monotonic() + _WORK
-        model.work(lambda: time.monotonic() < deadline)
+        """Compute rows for a moment; what is left is done between other things."""
+        _work_until(model, time.monotonic() + _WORK)
+        if model.behind and model not in self._catching_up:
+            self.run_worker(self._catch_up(model), group="rows")
+
+    async def _catch_up(self, model: ViewModel) -> None:
+        self._catching_up.add(model)
+        try:
+            while model.behind and self._models.get(self._view) is model:
+                _work_until(model, time.monotonic() + _WORK)
+                await asyncio.sleep(0)
+        finally:
+            self._catching_up.discard(model)
+        self._paint()
 
     def _invalidate(self, session: Session, changes: Dirty) -> None:
         if session.generation != self._generation:
             self._generation = session.generation
             self._rebase(session)
-        elif changes.streams and (readable := _readable(session)) != self._readable:
-            # Rows say "unknown" when a kind they need cannot be read, so they change with it.
-            self._readable = readable
-            self._rebase(session)
+        elif changes.streams:
+            self._follow_streams(session)
         for view, model in self._models.items():
             model.invalidate(getattr(changes, view))
         if self._map is not None:
             self._map.invalidate(changes.devices)
+
+    def _follow_streams(self, session: Session) -> None:
+        """Rows say "unknown" when a kind they need cannot be read: they change when that does."""
+        readable = {kind: session.cluster.readable(kind) for kind in session.cluster.stores}
+        changed = {kind for kind, can in readable.items() if can != self._readable.get(kind)}
+        self._readable = readable
+        for model in self._models.values():
+            if changed.intersection((*model.view.kinds, *model.view.joins)):
+                model.rebase(session.cluster)
+        if all(stream.synced or stream.phase != "listing" for stream in session.cluster.streams.values()):
+            self._settle()
 
     def _rebase(self, session: Session) -> None:
         for model in self._models.values():
@@ -273,7 +305,7 @@ class MainScreen(Screen[None]):
             view=self._view if session is not None else "",
             views=tuple(self._views),
             has_row=model is not None and len(model.index) > 0 and not self.has_class("-map"),
-            detail=self.has_class("-detail"),
+            nested=bool(self._filter.text) or any(map(self.has_class, ("-detail", "-map", "-filtering"))),
             replaying=session is not None and session.player is not None,
             read_only=session is not None and session.target.read_only,
         )
@@ -493,7 +525,7 @@ class MainScreen(Screen[None]):
             notify(self.app, "the object is gone", "warning")
             return
         lines = [(Cell(line),) for line in found.text.splitlines()]
-        self.app.push_screen(TextScreen(found.title, lines, wrapped=False))
+        self.app.push_screen(TextScreen(found.title, lines))
 
     def run_help(self) -> None:
         rows = [(key_labels(self.keys_of(command)), command.title) for command in self.available_commands()]
@@ -511,5 +543,5 @@ class MainScreen(Screen[None]):
         self.app.exit()
 
 
-def _readable(session: Session) -> dict[str, bool]:
-    return {kind: session.cluster.readable(kind) for kind in session.cluster.stores}
+def _work_until(model: ViewModel, deadline: float) -> None:
+    model.work(lambda: time.monotonic() < deadline)

@@ -23,15 +23,14 @@ class TextScreen(Screen[None]):
         Binding("escape,q,question_mark,y", "dismiss(None)", show=False),
     ]
 
-    def __init__(self, title: str, lines: Sequence[Line], *, wrapped: bool = True) -> None:
+    def __init__(self, title: str, lines: Sequence[Line]) -> None:
         super().__init__()
         self._title = title
         self._lines = tuple(lines)
-        self._wrapped = wrapped
 
     def compose(self) -> ComposeResult:
         yield Bar(id="text-title")
-        yield Pager(wrapped=self._wrapped, id="text")
+        yield Pager(id="text")
         yield Bar(id="footer")
 
     def on_mount(self) -> None:

@@ -56,16 +56,16 @@ class DeviceMap(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         """Draw the lines that look different, no others."""
         if self._model is None or not self.is_attached:
             return
-        size = Size(self.size.width, len(self._model.pools) + 1)
+        size = Size(self.line_width, len(self._model.pools) + 1)
         if size != self.virtual_size:
             self.set_reactive(Widget.virtual_size, size)
             self._scroll_update(size)
         for y in range(self.size.height - 1):
             if self._lines.get(y) != self._shown(y):
-                self.refresh(Region(0, y, self.size.width, 1))
+                self.refresh(Region(0, y, self.line_width, 1))
 
     def render_line(self, y: int) -> Strip:
-        width, ascii_only = self.size.width, self.glyphs.ascii
+        width, ascii_only = self.line_width, self.glyphs.ascii
         if y == self.size.height - 1:
             return strip(self._legend(), width, self.ink(), ascii_only=ascii_only)
         shown = self._lines[y] = self._shown(y)
@@ -84,14 +84,13 @@ class DeviceMap(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         ground = _line(cursor)
         yield Piece(self.glyphs.cursor if cursor else " ", self.ink("accent", ground), _GUTTER)
         yield Piece(line.label, self.ink(line=ground), _LABEL)
-        yield Piece("  ", self.ink(line=ground))
+        yield Piece(f"  {line.used} of {line.total}", self.ink("dim", ground), _COUNT)
         gap = " " if line.total <= _LOOSE else ""
         for index, group in enumerate(line.groups):
             if index:
                 yield Piece(f"{self.glyphs.group}{gap}", self.ink("dim", ground))
             for device in group:
                 yield _device(device, self.glyphs, self, ground, gap)
-        yield Piece(f"  {line.used} of {line.total}", self.ink(line=ground), _COUNT)
         for cell in line.summary:
             yield Piece("  ", self.ink(line=ground))
             yield Piece(cell.text, self.ink(cell.style, ground))

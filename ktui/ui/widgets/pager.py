@@ -12,16 +12,15 @@ from textual.widget import Widget
 from ktui.ui.paint import Piece, strip
 from ktui.ui.widgets.moves import target
 from ktui.ui.widgets.painted import Painted
-from ktui.ui.wrap import LINE_LIMIT, wrap
+from ktui.ui.wrap import wrap
 from ktui.views.base import Line
 
 
 class Pager(Painted, ScrollView, can_focus=True, inherit_bindings=False):
-    """Scrolls up and down. With `wrapped`, long lines go on below; without, they are cut (a 100,000-line text opens at once)."""
+    """Scrolls up and down; long lines go on below."""
 
-    def __init__(self, *, wrapped: bool = True, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
-        self._wrapped = wrapped
         self._source: tuple[Line, ...] = ()
         self._lines: Sequence[Line] = ()
         self._width = 0
@@ -43,26 +42,29 @@ class Pager(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         return self._lines
 
     def _break(self) -> None:
-        self._width = self.size.width
-        if self._wrapped and self._width:
-            self._lines = [broken for line in self._source for broken in wrap(line, self._width)]
-        else:
-            self._lines = self._source
+        self._width = self.line_width
+        self._lines = [broken for line in self._source for broken in self._broken(line)]
         size = Size(self._width, len(self._lines))
         if size != self.virtual_size:
             self.set_reactive(Widget.virtual_size, size)
             self._scroll_update(size)
 
+    def _broken(self, line: Line) -> tuple[Line, ...]:
+        """Most lines of 100,000 fit, and are not looked at closely."""
+        if sum(len(cell.text) for cell in line) <= self._width and all(cell.text.isascii() for cell in line):
+            return (line,)
+        return wrap(line, self._width)
+
     def on_resize(self) -> None:
-        if self.size.width != self._width:
+        if self.line_width != self._width:
             self._break()
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
         position = self.scroll_offset.y + y
         line = self._lines[position] if position < len(self._lines) else ()
-        pieces = [Piece(cell.text[:LINE_LIMIT], self.ink(cell.style)) for cell in line]
-        return strip(pieces, self.size.width, self.ink(), ascii_only=self.glyphs.ascii)
+        pieces = [Piece(cell.text, self.ink(cell.style)) for cell in line]
+        return strip(pieces, self.line_width, self.ink(), ascii_only=self.glyphs.ascii)
 
     def move(self, how: str) -> None:
         """Scroll: `how` is the second part of a "move." command."""

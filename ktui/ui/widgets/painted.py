@@ -33,3 +33,8 @@ class Painted(Widget):
         """The style of a tone on a plain line, or on a `line--` style; Textual caches both halves per theme."""
         base = self.get_component_rich_style(f"line--{line}") if line else self.rich_style
         return base + self.get_component_rich_style(f"tone--{tone}", partial=True) if tone else base
+
+    @property
+    def line_width(self) -> int:
+        """Cells of a line, without the scroll bar."""
+        return self.scrollable_content_region.width

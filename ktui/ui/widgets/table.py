@@ -19,7 +19,7 @@ from textual.widget import Widget
 from ktui.model.time import format_age
 from ktui.ui.columns import GAP, Placed, place
 from ktui.ui.paint import Piece, strip
-from ktui.ui.safe import odd_name
+from ktui.ui.safe import cut, odd_name
 from ktui.ui.viewmodel import ViewModel
 from ktui.ui.widgets.moves import target
 from ktui.ui.widgets.painted import Painted
@@ -95,7 +95,7 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         self._fit_size(len(self._model.index))
         for y in range(1, self.size.height):
             if self._lines.get(y) != self._shown(y):
-                self.refresh(Region(0, y, self.size.width, 1))
+                self.refresh(Region(0, y, self.line_width, 1))
         cursor = self._model.cursor
         if cursor != self._under_cursor:
             self._under_cursor = cursor
@@ -110,11 +110,11 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
     def _forget(self) -> None:
         self._lines.clear()
         self._strips.clear()
-        self._placed = place(self._model.view.columns, self.size.width - _GUTTER) if self._model else ()
+        self._placed = place(self._model.view.columns, self.line_width - _GUTTER) if self._model else ()
 
     def _fit_size(self, rows: int) -> None:
         """Tell the scroll bar how many lines there are, without the layout of the whole screen that the public way costs."""
-        size = Size(self.size.width, rows + 1)
+        size = Size(self.line_width, rows + 1)
         if size != self.virtual_size:
             self.set_reactive(Widget.virtual_size, size)
             self._scroll_update(size)
@@ -122,7 +122,7 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
     # --- drawing ---
 
     def render_line(self, y: int) -> Strip:
-        width = self.size.width
+        width = self.line_width
         if y == 0:
             return self._title(width)
         shown = self._lines[y] = self._shown(y)
@@ -186,16 +186,17 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
                 column = self._model.view.columns[placed.index]
                 if pieces[1:]:
                     pieces.append(Piece("", style, GAP))
-                arrow = self.glyphs.descending if index.descending else self.glyphs.ascending
-                title = column.title + (arrow if placed.index == index.column else "")
+                title = column.title
+                if placed.index == index.column:
+                    arrow = self.glyphs.descending if index.descending else self.glyphs.ascending
+                    title = cut(title, placed.width - 1) + arrow
                 pieces.append(Piece(title, style, placed.width, _right(column)))
         return strip(pieces, width, style, ascii_only=self.glyphs.ascii)
 
     # --- events ---
 
     def on_resize(self) -> None:
-        self._forget()
-        self.update()
+        self.redraw()
         self._scroll_to_cursor()
 
     def notify_style_update(self) -> None:

@@ -1,0 +1,58 @@
+"""Start the application in a terminal. What must happen before Textual is imported, and the collector's policy, are here."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from ktui.errors import UsageError
+from ktui.settings import Settings
+
+if TYPE_CHECKING:
+    from ktui.ui.session import Opener
+
+
+def run(opener: Opener, settings: Settings) -> int:
+    """Run the UI until it is left; returns the exit code. Raises UsageError where there is no terminal for it."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError("the screens need a terminal; `ktui get` prints to anything")
+    if os.environ.get("TERM", "dumb") == "dumb":
+        raise UsageError("TERM=dumb cannot show screens; `ktui get` prints to anything")
+    os.environ.setdefault(
+        "ESCDELAY", "25"
+    )  # Textual waits 100 ms after esc where the terminal does not tell keys apart
+    os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
+    hold_collector()
+    from ktui.ui.app import KtuiApp
+
+    app = KtuiApp(
+        opener,
+        theme=settings.theme,
+        ascii_only=needs_ascii(settings),
+        keys=settings.keys,
+        on_settled=settle_collector,
+    )
+    app.run()
+    return app.return_code or 0
+
+
+def needs_ascii(settings: Settings) -> bool:
+    """What the person chose; without a choice, whether the terminal's encoding has no more."""
+    if settings.ascii is not None:
+        return settings.ascii
+    return "utf" not in (sys.stderr.encoding or "").lower()
+
+
+def hold_collector() -> None:
+    """No cyclic collection until the first lists are in: each would walk everything that is just being built."""
+    gc.disable()
+
+
+def settle_collector() -> None:
+    """What is there now stays: the collector only looks at what comes after it."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
+    gc.enable()
