@@ -1,0 +1,121 @@
+"""Runs a command on a pseudo-terminal of its own and notes what appears there, and when."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import signal
+import termios
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Self
+
+ANYTHING: Final = re.compile(r"\S")
+
+# Control sequences as ECMA-48 builds them. Output is looked at while it arrives, so the last one may lack its end.
+_CONTROL: Final = re.compile(
+    rb"""
+      \x1b \[ [0-?]* [\ -/]* (?: [@-~] | \Z )             # CSI
+    | \x1b [\]PX^_] .*? (?: \x07 | \x1b\\ | \Z )          # OSC, DCS, SOS, PM, APC
+    | \x1b [\ -/]* (?: [0-~] | \Z )                       # all others
+    | [\x00-\x08\x0b-\x1f\x7f]
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+_READ_SIZE: Final = 1 << 16
+
+
+@dataclass(frozen=True)
+class Ended:
+    """`status` as a shell has it; `seconds` from the start; `cpu` seconds and `memory` bytes at most, by the kernel's count."""
+
+    status: int
+    seconds: float
+    cpu: float
+    memory: int
+
+
+class Terminal:
+    """A command on a terminal of `columns` x `rows`; use it as a context manager, so that nothing is left running."""
+
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str], *, columns: int = 80, rows: int = 24
+    ) -> None:
+        self._output = bytearray()
+        self._started = time.perf_counter()
+        self._pid, self._fd = pty.fork()
+        if self._pid == 0:
+            try:
+                termios.tcsetwinsize(0, (rows, columns))
+                os.execve(command[0], list(command), dict(environment))
+            finally:
+                # Whatever happened, a second copy of this program must not go on.
+                os._exit(127)
+        self._ended: Ended | None = None
+
+    def wait_for(self, text: re.Pattern[str], limit: float = 30.0) -> float:
+        """Seconds from the start until `text` had been written to the terminal. TimeoutError with what had been instead.
+
+        Text counts from when it is written, wherever on the screen; escape sequences between its letters do not matter.
+        """
+        seen = self._elapsed()
+        while not text.search(visible(bytes(self._output))):
+            if seen > limit or not self._read(0.1):
+                shown = " ".join(visible(bytes(self._output)).split())
+                raise TimeoutError(
+                    f"{text.pattern!r} did not appear within {limit:g} s; the screen had {shown[-500:]!r}"
+                )
+            seen = self._elapsed()
+        return seen
+
+    def press(self, keys: str) -> None:
+        os.write(self._fd, keys.encode())
+
+    def ended(self, limit: float = 30.0) -> Ended:
+        """Waits until the command has ended by itself; after `limit` seconds it is killed."""
+        while self._ended is None:
+            alive = self._read(0.1)
+            if self._elapsed() > limit:
+                os.kill(self._pid, signal.SIGKILL)
+            pid, status, usage = os.wait4(self._pid, os.WNOHANG if alive else 0)
+            if pid:
+                code = os.waitstatus_to_exitcode(status)
+                self._ended = Ended(
+                    status=code if code >= 0 else 128 - code,
+                    seconds=self._elapsed(),
+                    cpu=usage.ru_utime + usage.ru_stime,
+                    memory=usage.ru_maxrss * 1024,
+                )
+        return self._ended
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._ended is None:
+            os.kill(self._pid, signal.SIGKILL)
+            self.ended()
+        os.close(self._fd)
+
+    def _elapsed(self) -> float:
+        return time.perf_counter() - self._started
+
+    def _read(self, limit: float) -> bool:
+        """Takes what there is, or waits for it; False when the command has closed the terminal."""
+        if not select.select([self._fd], [], [], limit)[0]:
+            return True
+        try:
+            data = os.read(self._fd, _READ_SIZE)
+        except OSError:
+            # Linux says EIO where others say end of file.
+            return False
+        self._output += data
+        return bool(data)
+
+
+def visible(output: bytes) -> str:
+    """What is left of terminal output without its control sequences and half characters. Text drawn over remains."""
+    return _CONTROL.sub(b"", output).decode(errors="ignore")
