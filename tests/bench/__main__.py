@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ktui import resources
 from ktui.errors import KtuiError
 from tests.bench import machine, subject
-from tests.bench.terminal import ANYTHING, Ended, Terminal
+from tests.bench.terminal import ANYTHING, FULL_SCREEN, Ended, Terminal
 
 SIZES = ((80, 24), (200, 50))
 
@@ -66,7 +66,7 @@ def measures(
     def until(text: re.Pattern[str], columns: int, lines: int) -> Sample:
         """From the start of the process to when `text` was written to the terminal."""
         with Terminal([str(command), "replay", str(recording)], environment, columns=columns, rows=lines) as terminal:
-            seconds = terminal.wait_for(text)
+            seconds = terminal.wait_for(text, after=FULL_SCREEN)
             terminal.press("q")
             return Sample(seconds, terminal.ended())
 

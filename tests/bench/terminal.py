@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 ANYTHING: Final = re.compile(r"\S")
+FULL_SCREEN: Final = b"\x1b[?1049h"
 
 # Control sequences as ECMA-48 builds them. Output is looked at while it arrives, so the last one may lack its end.
 _CONTROL: Final = re.compile(
@@ -56,15 +57,16 @@ class Terminal:
                 os._exit(127)
         self._ended: Ended | None = None
 
-    def wait_for(self, text: re.Pattern[str], limit: float = 30.0) -> float:
+    def wait_for(self, text: re.Pattern[str], *, after: bytes = b"", limit: float = 30.0) -> float:
         """Seconds from the start until `text` had been written to the terminal. TimeoutError with what had been instead.
 
         Text counts from when it is written, wherever on the screen; escape sequences between its letters do not matter.
+        With `after`, only what follows that output counts: a traceback is no first frame.
         """
         seen = self._elapsed()
-        while not text.search(visible(bytes(self._output))):
+        while not text.search(self._written(after)):
             if seen > limit or not self._read(0.1):
-                shown = " ".join(visible(bytes(self._output)).split())
+                shown = " ".join(self._written(b"").split())
                 raise TimeoutError(
                     f"{text.pattern!r} did not appear within {limit:g} s; the screen had {shown[-500:]!r}"
                 )
@@ -99,6 +101,10 @@ class Terminal:
             os.kill(self._pid, signal.SIGKILL)
             self.ended()
         os.close(self._fd)
+
+    def _written(self, after: bytes) -> str:
+        output = bytes(self._output)
+        return visible(output.partition(after)[2] if after else output)
 
     def _elapsed(self) -> float:
         return time.perf_counter() - self._started

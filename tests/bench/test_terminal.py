@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench import machine
-from tests.bench.terminal import ANYTHING, Terminal, visible
+from tests.bench.terminal import ANYTHING, FULL_SCREEN, Terminal, visible
 
 
 def python(script: str) -> list[str]:
@@ -49,6 +49,16 @@ def test_text_is_seen_though_colours_change_inside_it() -> None:
         assert terminal.wait_for(re.compile("train")) > 0
         terminal.press("\r")
         assert terminal.ended().status == 0
+
+
+def test_only_what_follows_counts_where_that_is_asked_for() -> None:
+    script = r"print('early', end='', flush=True); input(); print('\x1b[?1049hlate', flush=True); input()"
+    with Terminal(python(script), {}) as terminal:
+        terminal.wait_for(ANYTHING)
+        with pytest.raises(TimeoutError):
+            terminal.wait_for(ANYTHING, after=FULL_SCREEN, limit=0.1)
+        terminal.press("\r")
+        terminal.wait_for(re.compile("^late"), after=FULL_SCREEN)
 
 
 def test_the_terminal_has_the_size_that_was_asked_for() -> None:
