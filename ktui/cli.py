@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ktui import __version__
 
@@ -128,9 +128,7 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _add_actions(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser], cluster: argparse.ArgumentParser
-) -> None:
+def _add_actions(commands: argparse._SubParsersAction[Any], cluster: argparse.ArgumentParser) -> None:
     import argparse
 
     acting = argparse.ArgumentParser(add_help=False)
@@ -147,9 +145,8 @@ def _add_actions(
 
     untaint = commands.add_parser("untaint", parents=[cluster, acting], help="remove a taint from one device")
     untaint.add_argument("device", metavar="DRIVER/POOL/DEVICE")
-    untaint.add_argument(
-        "taint", nargs="?", metavar="KEY[=VALUE][:EFFECT]", help="which taint, where there are several"
-    )
+    untaint.add_argument("taint", nargs="?", default="", metavar="KEY[=VALUE][:EFFECT]", help="which one, if several")
+    untaint.add_argument("--any-owner", action="store_true", help="also remove a taint that ktui did not make")
 
     replicas = commands.add_parser("min-replicas", parents=[cluster, acting], help="change an autoscaler's minReplicas")
     replicas.add_argument("autoscaler", metavar="[NAMESPACE/]AUTOSCALER")

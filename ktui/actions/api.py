@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol, cast
 
-from ktui.actions.plan import ActionRequest, Body, Document, NotPossibleError
+from ktui.actions.plan import ActionRequest, Body, Document, NotPossibleError, PatchType
 from ktui.model.kinds import Kind
 
 
@@ -45,14 +45,13 @@ class Client(Protocol):
         name: str,
         body: Body,
         *,
-        content_type: str,
+        content_type: PatchType,
         dry_run: bool,
     ) -> ServerAnswer: ...
     async def delete(
         self, group: str, version: str, plural: str, namespace: str, name: str, options: Document, *, dry_run: bool
     ) -> ServerAnswer: ...
     async def may(self, verb: str, group: str, plural: str, namespace: str = "", name: str = "") -> ServerAccess: ...
-    async def whoami(self) -> str: ...
 
 
 class ActionApi:
@@ -88,6 +87,3 @@ class ActionApi:
     async def may(self, request: ActionRequest) -> ServerAccess:
         name = "" if request.verb == "create" else request.name
         return await self._client.may(request.verb, request.kind.group, request.kind.plural, request.namespace, name)
-
-    async def whoami(self) -> str:
-        return await self._client.whoami()

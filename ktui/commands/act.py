@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 import orjson
 
-from ktui import paths
 from ktui.actions.api import ActionApi
-from ktui.actions.audit import AuditContext, AuditLog
+from ktui.actions.audit import AuditContext
+from ktui.actions.desk import open_desk
 from ktui.actions.minreplicas import parse_replicas, plan_min_replicas
 from ktui.actions.plan import AlreadyDoneError, Plan
-from ktui.actions.runner import Outcome, Rehearsal, Runner
+from ktui.actions.runner import Outcome, Rehearsal
 from ktui.actions.taint import parse_device, parse_taint, plan_taint
 from ktui.actions.untaint import plan_untaint
 from ktui.cluster.state import Cluster
@@ -25,7 +25,6 @@ from ktui.kube.once import first_error, read_once
 from ktui.kube.opening import open_transport, resolve
 from ktui.kube.target import Target
 from ktui.kube.transport import Transport
-from ktui.model.kinds import KINDS
 from ktui.ui.safe import safe
 
 _JOINED = ("Pod", "PodGroup", "Workload", "ResourceClaim", "ResourceSlice", "DeviceTaintRule")
@@ -81,15 +80,9 @@ async def _act(args: argparse.Namespace, ask: _Ask) -> int:
 async def _carry_out(
     args: argparse.Namespace, ask: _Ask, cluster: Cluster, transport: Transport, served: Served, target: Target
 ) -> int:
-    from ktui.kube.apiclient import Api
-
-    client = Api(transport)
-    api = ActionApi(client, {name: version for name, kind in KINDS.items() if (version := served.version(kind))})
-    user = await api.whoami()
-    impersonating = target.impersonate.user if target.impersonate else ""
-    where = AuditContext(target.context, target.host, user, impersonating, target.insecure)
-    runner = Runner(api, AuditLog(paths.audit_log()), where)
-    plan = await ask.plan(api, cluster, target.namespace, user)
+    desk = await open_desk(transport, target, served.versions())
+    runner, where = desk.runner, desk.where
+    plan = await ask.plan(desk.api, cluster, target.namespace, where.user)
     if refusal := await runner.refusal(plan):
         raise KtuiError(refusal)
     rehearsal = await runner.rehearse(plan)

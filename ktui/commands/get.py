@@ -14,6 +14,7 @@ from ktui.commands import labels
 from ktui.commands.printing import table
 from ktui.commands.source import Filled, fill
 from ktui.errors import KtuiError
+from ktui.model.kinds import KINDS
 from ktui.ui.safe import safe
 from ktui.views.base import Row, View
 from ktui.views.registry import VIEWS
@@ -29,8 +30,7 @@ def run(args: argparse.Namespace) -> int:
     _check_readable(filled.cluster, view)
     rows = [row for row in _rows(view, filled, args.name) if matches(view.labels(filled.cluster, row.key))]
     if args.name and not rows:
-        where = f" in namespace {filled.namespace}" if filled.namespace else ""
-        raise KtuiError(f"no {view.id.removesuffix('s')} {args.name!r}{where}")
+        raise KtuiError(f"no {view.id.removesuffix('s')} {args.name!r}{_where(view, filled)}")
     _print(args.output, view, filled, rows)
     _warn_unreadable(filled.cluster, view)
     return 0
@@ -57,8 +57,11 @@ def _print(form: str, view: View, filled: Filled, rows: list[Row]) -> None:
         wide = form == "wide"
         sys.stdout.write(table(view.columns, rows, filled.now, wide=wide))
     else:
-        where = f" in namespace {filled.namespace}" if filled.namespace else ""
-        print(f"No {view.id} found{where}.", file=sys.stderr)
+        print(f"No {view.id} found{_where(view, filled)}.", file=sys.stderr)
+
+
+def _where(view: View, filled: Filled) -> str:
+    return f" in namespace {filled.namespace}" if filled.namespace and KINDS[view.kinds[0]].namespaced else ""
 
 
 def _check_readable(cluster: Cluster, view: View) -> None:

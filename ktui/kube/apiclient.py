@@ -12,7 +12,6 @@ from typing import Any, Literal
 import orjson
 from kubernetes_asyncio.client import (
     ApiClient,
-    AuthenticationV1Api,
     AuthorizationV1Api,
     Configuration,
     CustomObjectsApi,
@@ -50,9 +49,8 @@ class Api:
     def __init__(self, transport: Transport) -> None:
         client = _Client(transport)
         self._objects = CustomObjectsApi(client)
-        # Untyped: with _preload_content=False they take plain bodies and return our own Response.
+        # Untyped: with _preload_content=False it takes a plain body and returns our own Response.
         self._review_access: Any = AuthorizationV1Api(client).create_self_subject_access_review
-        self._review_self: Any = AuthenticationV1Api(client).create_self_subject_review
 
     async def get(self, group: str, version: str, plural: str, namespace: str, name: str) -> Answer:
         """One object, fresh from the server."""
@@ -86,11 +84,12 @@ class Api:
     async def delete(
         self, group: str, version: str, plural: str, namespace: str, name: str, options: Document, *, dry_run: bool
     ) -> Answer:
-        """`options` is a meta/v1 DeleteOptions with preconditions."""
+        """`options` is a meta/v1 DeleteOptions with preconditions. With a body the server ignores the query, so that a dry run
+        asked for there would delete for real: it is asked for in the body."""
         path, scope = _path(group, version, plural, namespace)
         call = getattr(self._objects, f"delete_{scope}_custom_object")
-        extra = {"dry_run": "All"} if dry_run else {}
-        return _answer(await call(*path, name, body=options, _preload_content=False, **extra))
+        body = {**options, "dryRun": ["All"]} if dry_run else options
+        return _answer(await call(*path, name, body=body, _preload_content=False))
 
     async def may(self, verb: str, group: str, plural: str, namespace: str = "", name: str = "") -> Access:
         """Ask the server whether the user may (SelfSubjectAccessReview; decide by `allowed` alone)."""
@@ -103,16 +102,6 @@ class Api:
         answer = _answer(await self._review_access(body, _preload_content=False))
         status = answer.document.get("status") or {}
         return Access(status.get("allowed") is True, str(status.get("reason") or status.get("evaluationError") or ""))
-
-    async def whoami(self) -> str:
-        """The user as the server sees it (SelfSubjectReview), "" where the server does not say."""
-        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
-        try:
-            answer = _answer(await self._review_self(body, _preload_content=False))
-        except KtuiError:
-            return ""
-        user = (answer.document.get("status") or {}).get("userInfo") or {}
-        return str(user.get("username") or "")
 
 
 class _Client(ApiClient):

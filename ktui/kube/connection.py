@@ -66,11 +66,19 @@ class Connection:
         self._tasks: dict[_SourceId, asyncio.Task[NoReturn]] = {}
         self._chores: list[asyncio.Task[NoReturn]] = []
         self._live = True
+        self._discovered = asyncio.Event()
 
     @property
     def served(self) -> Served | None:
         """What discovery said last; None before its first answer."""
         return self._discovery.served
+
+    async def discovered(self) -> Served:
+        """What the server serves, waiting for its first answer."""
+        await self._discovered.wait()
+        if self.served is None:
+            raise KtuiError("discovery has not answered")
+        return self.served
 
     async def start(
         self, kinds: Iterable[str] = tuple(KINDS), namespaces: tuple[str, ...] = (), label_selector: str = ""
@@ -179,6 +187,7 @@ class Connection:
                     await self._rediscovery(seconds)
                 continue
             backoff.reset()
+            self._discovered.set()
             self._host.streaming = served.streaming_lists
             for watcher in tuple(self._watchers.values()):
                 self._supervise(watcher, served)

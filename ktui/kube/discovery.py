@@ -38,6 +38,10 @@ class Served(Struct, frozen=True):
         served = self.groups.get(kind.group, frozenset())
         return next((version for version in kind.versions if (version, kind.plural) in served), None)
 
+    def versions(self) -> dict[str, str]:
+        """The version to use of every kind that is served, by the kind's name."""
+        return {name: version for name, kind in KINDS.items() if (version := self.version(kind))}
+
     @property
     def streaming_lists(self) -> bool:
         """Whether to try them: WatchList is on by default since 1.34."""

@@ -18,6 +18,31 @@ class _Review(Wire, frozen=True):
     status: _ReviewStatus = _ReviewStatus()
 
 
+class _UserInfo(Wire, frozen=True):
+    username: str = ""
+
+
+class _SelfStatus(Wire, frozen=True):
+    user_info: _UserInfo = _UserInfo()
+
+
+class _SelfReview(Wire, frozen=True):
+    status: _SelfStatus = _SelfStatus()
+
+
+async def own_name(transport: Transport) -> str:
+    """Who we are to the server (a SelfSubjectReview, authentication.k8s.io/v1); with impersonation, the impersonated user."""
+    review = {"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"}
+    path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+    answer = await transport.request("POST", path, body=msgspec.json.encode(review))
+    try:
+        return msgspec.json.decode(answer.body, type=_SelfReview).status.user_info.username
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise UnexpectedAnswer(
+            f"unexpected answer from host {transport.target.host} to a review of ourselves"
+        ) from None
+
+
 async def allowed(transport: Transport, verb: str, kind: Kind, namespace: str = "") -> bool:
     """A SelfSubjectAccessReview for `verb` on the kind, in a namespace or ("") at the cluster's scope."""
     attributes = {"verb": verb, "group": kind.group, "resource": kind.plural}

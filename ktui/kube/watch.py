@@ -32,7 +32,7 @@ from ktui.model.frame import Changed, Frame, Listed, Source
 from ktui.model.kinds import Kind
 from ktui.model.meta import Key, Object
 
-Sink = Callable[[Frame], None]
+Sink = Callable[[Frame], object]
 """Takes a frame and has dealt with it when it returns."""
 
 _METADATA: Final = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json"

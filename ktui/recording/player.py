@@ -37,6 +37,7 @@ class Player:
         sink: Callable[[Frame], object],
         reset: Callable[[], object],
         *,
+        start: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.recording = recording
@@ -47,7 +48,7 @@ class Player:
         self._clock = clock
         self._frames: list[Timed] = []
         self._next = 0  # index of the first frame not given yet
-        self._position = 0.0
+        self._position = start
         self._since: float | None = None  # clock reading at which `_position` was right; None while it stands still
         self._changed = asyncio.Event()
 

@@ -1,0 +1,168 @@
+"""Open a live cluster for the screens: the feed that watches it, reads single objects, and makes a desk for actions."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from ktui.ui.session import Session, Sink, Target
+
+if TYPE_CHECKING:
+    from ktui.actions.desk import Desk
+    from ktui.kube.connection import Connection
+    from ktui.model.meta import Key
+
+
+class LiveOpener:
+    """What the command line asks for; `open` may be called again for another context."""
+
+    def __init__(self, args: argparse.Namespace, *, read_only: bool) -> None:
+        self._args = args
+        self._read_only = read_only
+
+    def title(self) -> str:
+        return getattr(self._args, "context", None) or "current context"
+
+    async def open(self, context: str = "") -> Session:
+        return await asyncio.to_thread(self._open, context)
+
+    def _open(self, context: str) -> Session:
+        """In a thread: reads files, and imports what talks to a cluster. The connection itself is made by the feed's loop."""
+        from ktui.commands.cluster import wanted
+        from ktui.kube.opening import resolve
+
+        self._args.readonly = self._read_only
+        wish = wanted(self._args)
+        _, target = resolve(wish, context or None)
+        only = getattr(self._args, "namespace", None)
+        shown = Target(
+            context=target.context,
+            server=target.host,
+            namespace=only or "",
+            insecure=target.insecure,
+            impersonated=target.impersonate.user if target.impersonate else "",
+            read_only=self._read_only,
+        )
+
+        def feed(sink: Sink, _reset: Callable[[], None]) -> LiveFeed:
+            from ktui.kube.connection import Connection
+            from ktui.kube.credentials import Credentials
+
+            def connect() -> Connection:
+                return Connection(
+                    target,
+                    Credentials(target, environ=wish.environ),
+                    sink,
+                    environ=wish.environ,
+                    read_only=wish.read_only,
+                    fallback_namespaces=(target.namespace,),
+                    timers=wish.timers(),
+                )
+
+            return LiveFeed(connect, (only,) if only else ())
+
+        session = Session(shown, feed)
+        if isinstance(session.feed, LiveFeed):
+            session.feed.introduce = lambda version, user: _introduce(session, version, user)
+        return session
+
+    async def contexts(self) -> Sequence[str]:
+        def names() -> list[str]:
+            from ktui.commands.cluster import wanted
+            from ktui.kube.kubeconfig import load
+
+            config = load(wanted(self._args).load)
+            return sorted((entry.name for entry in config.contexts), key=lambda name: name != config.current)
+
+        return await asyncio.to_thread(names)
+
+
+class LiveFeed:
+    """Watches one cluster while it runs. `introduce` is told the server's version and our user once they are known."""
+
+    def __init__(self, connect: Callable[[], Connection], namespaces: tuple[str, ...]) -> None:
+        self._connect = connect
+        self._namespaces = namespaces
+        self._connection: Connection | None = None
+        self._desk: Desk | None = None
+        self.introduce: Callable[[str, str], object] = _nobody
+
+    def now(self) -> float:
+        return time.time()
+
+    async def run(self) -> None:
+        from ktui.views.registry import VIEWS
+
+        kinds = dict.fromkeys(kind for view in VIEWS.values() for kind in (*view.kinds, *view.joins))
+        self._connection = connection = self._connect()
+        try:
+            await connection.start(kinds, self._namespaces)
+            await self._introduce(connection)
+            await asyncio.Event().wait()
+        finally:
+            self._connection = self._desk = None
+            await connection.stop()
+
+    def retry_now(self) -> None:
+        if self._connection is not None:
+            self._connection.retry_now()
+
+    async def read(self, kind: str, key: Key) -> dict[str, object] | None:
+        """The whole object, fresh, without managedFields (as kubectl shows it)."""
+        import orjson
+
+        from ktui.errors import KtuiError
+        from ktui.kube.failures import ApiError
+        from ktui.model.kinds import KINDS
+
+        connection = self._connection
+        version = connection.served.version(KINDS[kind]) if connection and connection.served else None
+        if connection is None or version is None:
+            raise KtuiError(f"{kind} cannot be read right now: there is no connection yet")
+        path = f"{KINDS[kind].path(version, key[0])}/{key[1]}"
+        try:
+            answer = await connection.transport.request("GET", path)
+        except ApiError as error:
+            if error.status == 404:
+                return None
+            raise
+        document: dict[str, Any] = orjson.loads(answer.body)
+        document.get("metadata", {}).pop("managedFields", None)
+        return document
+
+    async def desk(self) -> Desk:
+        """What actions need, made once for each connection. Raises KtuiError while there is no connection."""
+        from ktui.actions.desk import open_desk
+        from ktui.errors import KtuiError
+
+        connection = self._connection
+        if connection is None or connection.served is None:
+            raise KtuiError("there is no connection to act on yet")
+        if self._desk is None:
+            transport = connection.transport
+            self._desk = await open_desk(transport, transport.target, connection.served.versions())
+        return self._desk
+
+    async def _introduce(self, connection: Connection) -> None:
+        from ktui.errors import KtuiError
+        from ktui.kube.reviews import own_name
+
+        served = await connection.discovered()
+        self.introduce(served.git_version, "")
+        try:
+            self.introduce(served.git_version, await own_name(connection.transport))
+        except KtuiError:
+            return  # the header does without
+
+
+def _nobody(_version: str, _user: str) -> None:
+    """Nobody wants to know."""
+
+
+def _introduce(session: Session, version: str, user: str) -> None:
+    session.target = replace(session.target, version=version, user=user)

@@ -1,0 +1,35 @@
+"""Open a recording for the screens. Nothing here can reach a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ktui.ui.session import Session, Target
+
+
+class ReplayOpener:
+    """Plays `file`, beginning `at` seconds from its start."""
+
+    def __init__(self, file: str, at: float) -> None:
+        self._file = Path(file)
+        self._at = at
+
+    def title(self) -> str:
+        return f"recording {self._file.name}"
+
+    async def open(self, context: str = "") -> Session:  # noqa: ARG002 - a recording has one
+        from ktui.recording.player import Player
+        from ktui.recording.reader import Recording
+
+        recording = Recording(self._file)
+        header = recording.header
+        target = Target(
+            context=header.context or header.title or self._file.name,
+            version=header.server.git_version,
+            read_only=True,
+        )
+        return Session(target, lambda sink, reset: Player(recording, sink, reset, start=self._at))
+
+    async def contexts(self) -> Sequence[str]:
+        return ()

@@ -1,0 +1,31 @@
+"""`ktui` and `ktui replay FILE`: start the screens. Imports only what the first frame needs; the rest follows it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from ktui import settings
+from ktui.ui import launch
+
+if TYPE_CHECKING:
+    from ktui.ui.session import Opener
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the screens until they are left; their exit code. Flags count more than the settings."""
+    chosen = settings.load()
+    flags = {name: value for name in ("theme", "ascii") if (value := getattr(args, name, None)) is not None}
+    return launch.run(_opener(args, chosen), replace(chosen, **flags))
+
+
+def _opener(args: argparse.Namespace, chosen: settings.Settings) -> Opener:
+    if getattr(args, "command", None) == "replay":
+        from ktui.commands.replay import ReplayOpener
+
+        return ReplayOpener(args.file, args.at)
+    from ktui.commands.live import LiveOpener
+
+    return LiveOpener(args, read_only=getattr(args, "readonly", False) or chosen.readonly)
