@@ -12,7 +12,7 @@ from ktui.model.frame import Frame, Source, StreamPhase, StreamState
 class Reporter:
     """`note` is said along with "watching": what is not quite right although the stream is live."""
 
-    def __init__(self, source: Source, sink: Callable[[Frame], None], timers: Timers, clock: Clock) -> None:
+    def __init__(self, source: Source, sink: Callable[[Frame], object], timers: Timers, clock: Clock) -> None:
         self.source = source
         self.note = ""
         self._sink = sink
