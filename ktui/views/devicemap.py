@@ -13,6 +13,7 @@ from ktui.cluster.state import Cluster
 from ktui.model.resourceslice import DeviceId, PoolId
 from ktui.views.base import Cell
 from ktui.views.devices import STYLES, numa_of
+from ktui.views.shared import gang_or_pod
 
 
 class MapCell(Struct, frozen=True):
@@ -52,11 +53,11 @@ def line(cluster: Cluster, pool_id: PoolId) -> MapLine | None:
         groups=tuple(tuple(groups[rank]) for rank in sorted(groups)),
         used=sum(1 for info in infos if info.holders),
         total=len(infos),
-        summary=tuple(_summary(pool, infos)),
+        summary=tuple(_summary(cluster, pool, infos)),
     )
 
 
-def _summary(pool: Pool, infos: list[DeviceInfo]) -> Iterable[Cell]:
+def _summary(cluster: Cluster, pool: Pool, infos: list[DeviceInfo]) -> Iterable[Cell]:
     if pool.status != "ok":
         yield Cell(f"pool {pool.status}: {pool.problem}", "warn")
     for info in infos:
@@ -64,6 +65,6 @@ def _summary(pool: Pool, infos: list[DeviceInfo]) -> Iterable[Cell]:
             yield Cell(f"{info.id[2]} {' '.join(t.text for t in info.taints)}", STYLES["tainted"])
         elif info.state == "unhealthy":
             yield Cell(f"{info.id[2]} Unhealthy, not tainted", STYLES["unhealthy"])
-    gangs = Counter(pod.group or pod.name for info in infos for pod in info.pods)
+    gangs = Counter(gang_or_pod(cluster, pod) for info in infos for pod in info.pods)
     for name, count in sorted(gangs.items()):
         yield Cell(f"{name} {count}")

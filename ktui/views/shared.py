@@ -29,6 +29,11 @@ def display_name(cluster: Cluster, gang: Key) -> str:
     return owner.name if alone else gang[1]
 
 
+def gang_or_pod(cluster: Cluster, pod: Pod) -> str:
+    """Whose a pod is: its gang's name as people say it, the pod's own where it has no gang."""
+    return display_name(cluster, (pod.namespace, pod.group)) if pod.group else pod.name
+
+
 def device_text(device: DeviceId) -> str:
     """A device in one word where the driver is clear from the context: POOL/DEVICE."""
     return f"{device[1]}/{device[2]}"
