@@ -38,11 +38,11 @@ def wheel(directory: Path) -> Path:
     return environment / "bin" / "ktui"
 
 
-def surroundings(home: Path) -> Mapping[str, str]:
-    """Environment variables of a person with a usual terminal, no settings and no cluster."""
+def surroundings(home: Path, kubeconfig: Path | None = None) -> Mapping[str, str]:
+    """Environment variables of a person with a usual terminal, no settings, and no cluster but the one given."""
     return {
         "HOME": str(home),
-        "KUBECONFIG": str(home / "no-kubeconfig"),
+        "KUBECONFIG": str(kubeconfig or home / "no-kubeconfig"),
         "LANG": "C.UTF-8",
         "PATH": os.environ["PATH"],
         "TERM": "xterm-256color",

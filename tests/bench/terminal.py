@@ -11,6 +11,7 @@ import termios
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Self
 
 ANYTHING: Final = re.compile(r"\S")
@@ -37,6 +38,14 @@ class Ended:
     seconds: float
     cpu: float
     memory: int
+
+
+@dataclass(frozen=True)
+class Idle:
+    """What a command did in a stretch of time: its share of one core (1.0 is all of it), and bytes written a second."""
+
+    cpu: float
+    bytes: float
 
 
 class Terminal:
@@ -67,14 +76,31 @@ class Terminal:
         while not text.search(self._written(after)):
             if seen > limit or not self._read(0.1):
                 shown = " ".join(self._written(b"").split())
-                raise TimeoutError(
-                    f"{text.pattern!r} did not appear within {limit:g} s; the screen had {shown[-500:]!r}"
-                )
+                when = f"within {limit:g} s" if seen > limit else "before the command ended"
+                raise TimeoutError(f"{text.pattern!r} did not appear {when}; the terminal had {shown[-500:]!r}")
             seen = self._elapsed()
         return seen
 
     def press(self, keys: str) -> None:
         os.write(self._fd, keys.encode())
+
+    def answer_to(self, key: str, limit: float = 5.0) -> float:
+        """Seconds from pressing a key to the next output, which is taken to be its answer: ask only when it is quiet."""
+        pressed = time.perf_counter()
+        self.press(key)
+        before = len(self._output)
+        while len(self._output) == before:
+            if time.perf_counter() - pressed > limit or not self._read(limit):
+                raise TimeoutError(f"no answer to {key!r} within {limit:g} s")
+        return time.perf_counter() - pressed
+
+    def watch(self, seconds: float) -> Idle:
+        """Lets the command run for a while, and says what it did meanwhile."""
+        output, cpu, started = len(self._output), self._cpu(), time.perf_counter()
+        while (passed := time.perf_counter() - started) < seconds:
+            if not self._read(seconds - passed):
+                raise TimeoutError("the command ended while it was watched")
+        return Idle((self._cpu() - cpu) / passed, (len(self._output) - output) / passed)
 
     def ended(self, limit: float = 30.0) -> Ended:
         """Waits until the command has ended by itself; after `limit` seconds it is killed."""
@@ -108,6 +134,11 @@ class Terminal:
 
     def _elapsed(self) -> float:
         return time.perf_counter() - self._started
+
+    def _cpu(self) -> float:
+        """CPU seconds of the running command so far: fields 14 and 15 of /proc/PID/stat, in clock ticks."""
+        after_name = Path(f"/proc/{self._pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(after_name[11]) + int(after_name[12])) / os.sysconf("SC_CLK_TCK")
 
     def _read(self, limit: float) -> bool:
         """Takes what there is, or waits for it; False when the command has closed the terminal."""

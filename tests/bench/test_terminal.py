@@ -87,6 +87,26 @@ def test_a_command_that_does_not_end_is_killed() -> None:
         assert terminal.ended(limit=0.1).status == 128 + 9
 
 
+def test_a_key_is_timed_until_something_is_written() -> None:
+    with Terminal(python("print('ready', flush=True)\nwhile input(): print('answer', flush=True)"), {}) as terminal:
+        terminal.wait_for(re.compile("ready"))
+        assert terminal.answer_to("x\r") > 0
+        terminal.watch(0.2)
+        with pytest.raises(TimeoutError, match="no answer to ''"):
+            terminal.answer_to("", limit=0.1)
+
+
+def test_a_watched_command_is_charged_with_what_it_does() -> None:
+    with Terminal(python("print('up', flush=True); input()\nwhile True: print('.' * 100, flush=True)"), {}) as terminal:
+        terminal.wait_for(re.compile("up"))
+        idle = terminal.watch(0.3)
+        assert idle.bytes == 0
+        terminal.press("\r")
+        busy = terminal.watch(0.3)
+        assert busy.bytes > 100
+        assert busy.cpu > idle.cpu
+
+
 def test_the_kernel_counts_what_the_command_used() -> None:
     with Terminal(python("x = bytearray(64 << 20)"), {}) as terminal:
         ended = terminal.ended()

@@ -37,9 +37,9 @@ def node(name: str, zone: str, *, cpu: str = "64", memory: str = "512Gi") -> Jso
     }
 
 
-def device(index: int, uuid: str) -> Json:
-    """A GPU; the first half of a node's are on its NUMA node 0, the second half on 1."""
-    numa = index * 2 // DEVICES_PER_NODE
+def device(index: int, uuid: str, of: int = DEVICES_PER_NODE) -> Json:
+    """One GPU `of` a node; the first half of them are on its NUMA node 0, the second half on 1."""
+    numa = index * 2 // of
     return {
         "name": f"gpu-{index}",
         "attributes": {
@@ -52,7 +52,7 @@ def device(index: int, uuid: str) -> Json:
     }
 
 
-def resource_slice(node_name: str, *, slices: int = 1, generation: int = 1) -> Json:
+def resource_slice(node_name: str, *, devices: int = DEVICES_PER_NODE, slices: int = 1, generation: int = 1) -> Json:
     """The devices of one node, as a pool of its name. More `slices` than are created leave the pool incomplete."""
     return {
         "apiVersion": "resource.k8s.io/v1",
@@ -62,7 +62,7 @@ def resource_slice(node_name: str, *, slices: int = 1, generation: int = 1) -> J
             "driver": DRIVER,
             "nodeName": node_name,
             "pool": {"name": node_name, "generation": generation, "resourceSliceCount": slices},
-            "devices": [device(index, f"GPU-{node_name}-{index}") for index in range(DEVICES_PER_NODE)],
+            "devices": [device(index, f"GPU-{node_name}-{index}", devices) for index in range(devices)],
         },
     }
 

@@ -63,7 +63,13 @@ class ControlPlane:
         return f"https://127.0.0.1:{self._api_port}"
 
     @property
+    def access(self) -> Access:
+        """Certificates and tokens, for clients that bring their own HTTP."""
+        return self._access
+
+    @property
     def kubeconfig(self) -> Path:
+        """A context for each user, named after the user; the current one is admin."""
         return self._kubeconfig
 
     def api(self, user: str = "admin") -> Api:

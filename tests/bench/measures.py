@@ -1,0 +1,121 @@
+"""What is measured: when something can be seen, and what it costs to keep showing it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tests.bench.terminal import ANYTHING, FULL_SCREEN, Ended, Terminal
+
+_SIZES: Final = ((80, 24), (200, 50))
+_SETTLE_SECONDS: Final = 3.0
+_IDLE_SECONDS: Final = 10.0
+_BETWEEN_KEYS_SECONDS: Final = 0.05
+_KEYS: Final = "j" * 40 + "k" * 40
+
+
+class Failed(Exception):
+    """The command that was to be measured did not work; one line."""
+
+
+class Figures(NamedTuple):
+    """What one run gave: any number of values, and what the process had cost by its end."""
+
+    values: list[float]
+    ended: Ended
+
+
+class Measure(NamedTuple):
+    """One line of the table. One run of `take` is enough where `once`; else it is repeated for more values."""
+
+    name: str
+    unit: str
+    take: Callable[[], Figures]
+    once: bool = False
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Runs `command` on a new terminal for each measure."""
+
+    command: Path
+    environment: Mapping[str, str]
+
+    def replayed(self, recording: Path, rows: re.Pattern[str]) -> Iterator[Measure]:
+        """Start-up, with nothing but a recording of a small cluster. `rows` is a text that only its rows contain."""
+        yield Measure("ktui --version", "ms", partial(self._whole, "--version"))
+        get = partial(self._whole, "get", "gangs", "-A", "--recording", str(recording))
+        yield Measure("get gangs, recording", "ms", get)
+        for size in _SIZES:
+            replay = ("replay", str(recording))
+            shape = "x".join(map(str, size))
+            yield Measure(f"first frame, {shape}", "ms", partial(self._until, ANYTHING, size, *replay))
+            yield Measure(f"first rows, {shape}", "ms", partial(self._until, rows, size, *replay))
+
+    def live(self, rows: re.Pattern[str]) -> Iterator[Measure]:
+        """All of it on the cluster of the environment's KUBECONFIG."""
+        size = _SIZES[-1]
+        yield Measure("get gangs, cluster", "ms", partial(self._whole, "get", "gangs", "-A"))
+        yield Measure("first frame, cluster", "ms", partial(self._until, ANYTHING, size))
+        yield Measure("first rows, cluster", "ms", partial(self._until, rows, size))
+        yield Measure("idle: share of a core", "%", partial(self._idle_cpu, rows, size), once=True)
+        yield Measure("idle: to the terminal", "B/s", partial(self._idle_output, rows, size), once=True)
+        yield Measure("key to paint", "ms", partial(self._keys, rows, size), once=True)
+
+    def _whole(self, *arguments: str) -> Figures:
+        """From the start of the process to its end."""
+        with self._terminal(_SIZES[0], *arguments) as terminal:
+            ended = terminal.ended()
+        if ended.status:
+            raise Failed(f"ktui {' '.join(arguments)} ended with status {ended.status}")
+        return Figures([ended.seconds * 1000], ended)
+
+    def _until(self, text: re.Pattern[str], size: tuple[int, int], *arguments: str) -> Figures:
+        """From the start of the process to when `text` was written to the terminal."""
+        with self._terminal(size, *arguments) as terminal:
+            seconds = terminal.wait_for(text, after=FULL_SCREEN)
+            return Figures([seconds * 1000], _quit(terminal))
+
+    def _idle_cpu(self, rows: re.Pattern[str], size: tuple[int, int]) -> Figures:
+        with self._settled(rows, size) as terminal:
+            idle = terminal.watch(_IDLE_SECONDS)
+            return Figures([idle.cpu * 100], _quit(terminal))
+
+    def _idle_output(self, rows: re.Pattern[str], size: tuple[int, int]) -> Figures:
+        with self._settled(rows, size) as terminal:
+            idle = terminal.watch(_IDLE_SECONDS)
+            return Figures([idle.bytes], _quit(terminal))
+
+    def _keys(self, rows: re.Pattern[str], size: tuple[int, int]) -> Figures:
+        """Down and up again, each key when the answer to the one before has been written."""
+        answers = []
+        with self._settled(rows, size) as terminal:
+            for key in _KEYS:
+                answers.append(terminal.answer_to(key) * 1000)
+                terminal.watch(_BETWEEN_KEYS_SECONDS)
+            return Figures(answers, _quit(terminal))
+
+    @contextmanager
+    def _settled(self, rows: re.Pattern[str], size: tuple[int, int]) -> Iterator[Terminal]:
+        """A terminal that shows rows, some time after the start."""
+        with self._terminal(size) as terminal:
+            terminal.wait_for(rows, after=FULL_SCREEN)
+            terminal.watch(_SETTLE_SECONDS)
+            yield terminal
+
+    def _terminal(self, size: tuple[int, int], *arguments: str) -> Terminal:
+        columns, lines = size
+        return Terminal([str(self.command), *arguments], self.environment, columns=columns, rows=lines)
+
+
+def _quit(terminal: Terminal) -> Ended:
+    terminal.press("q")
+    ended = terminal.ended()
+    if ended.status:
+        raise Failed(f"ktui ended with status {ended.status} when asked to quit")
+    return ended
