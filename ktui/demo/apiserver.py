@@ -108,6 +108,7 @@ class ApiServer:
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
+        self.database.revision += 1  # a real server writes leases of its own while it starts
         self.database.compact()
 
     async def __aenter__(self) -> Self:

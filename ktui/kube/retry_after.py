@@ -23,7 +23,7 @@ def retry_after(value: str | None, now: float, longest: float) -> float | None:
 def _huge(text: str) -> float | None:
     """ "1e9" and twenty digits are no valid header, but what they mean is clear: very long."""
     try:
-        seconds = float(text)
+        seconds = float(text) if text.isascii() else 0.0
     except ValueError:
         return None
     return seconds if seconds >= SHORTEST else None
