@@ -60,6 +60,21 @@ def _replaying(situation: Situation) -> bool:
     return situation.replaying
 
 
+_DEVICE_VIEWS = frozenset(("devices", "taints", "claims", "pods", "gangs"))
+
+
+def _may_act(situation: Situation) -> bool:
+    return not situation.replaying and not situation.read_only
+
+
+def _may_taint(situation: Situation) -> bool:
+    return _may_act(situation) and situation.view in _DEVICE_VIEWS and situation.has_row
+
+
+def _may_scale(situation: Situation) -> bool:
+    return _may_act(situation) and situation.view == "autoscalers" and situation.has_row
+
+
 VIEW_NUMBERS: Final = {
     "triage": 1,
     "gangs": 2,
@@ -85,6 +100,10 @@ COMMANDS: Final = (
     Command("namespace", "Choose a namespace", "n", footer="namespace"),
     Command("context", "Choose a context", "c", footer="context", available=_live),
     Command("retry", "Retry waiting sources now", "ctrl+r", available=_live),
+    Command("act.taint", "Taint the device of the row", "T", footer="taint", available=_may_taint),
+    Command("act.untaint", "Untaint the device of the row", "U", available=_may_taint),
+    Command("act.replicas", "Change minReplicas of the autoscaler", "M", footer="minReplicas", available=_may_scale),
+    Command("act.undo", "Undo the last action", "Z", available=_may_act),
     Command("row.mark", "Mark or unmark the row", "space", available=lambda s: s.has_row and not s.replaying),
     Command("replay.pause", "Pause or go on", "space", footer="pause", available=_replaying),
     Command("replay.back", "One step back", "left_square_bracket", footer="step", available=_replaying),
@@ -161,7 +180,7 @@ def keymap(wanted: Mapping[str, str]) -> dict[str, str]:
             raise UsageError(f"settings: keys: {command_id}: keys are names separated by commas, not {keys!r}")
         for key in _split(keys):
             others = [other for other in users[key] if other != command_id]
-            if others:
+            if others and key not in _split(BY_ID[command_id].keys):
                 raise UsageError(f"settings: keys: {key!r} is both {command_id} and {others[0]}")
     return dict(wanted)
 

@@ -18,7 +18,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.events import Resize
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 from textual.timer import Timer
 from textual.widgets import Input
 from textual.worker import Worker
@@ -39,6 +39,9 @@ from ktui.views.base import Cell, Line
 
 if TYPE_CHECKING:
     from ktui.cluster.state import Dirty, Entity
+    from ktui.model.meta import Key
+    from ktui.model.resourceslice import DeviceId
+    from ktui.ui.acting import Actor
     from ktui.ui.mapmodel import MapModel
     from ktui.ui.session import Opener, Session
     from ktui.ui.viewmodel import ViewModel
@@ -89,6 +92,7 @@ class MainScreen(Screen[None]):
         self._detail_key: RowKey | None = None
         self._filter_timer: Timer | None = None
         self._feeding: Worker[None] | None = None
+        self._actor: Actor | None = None
 
     # --- the first frame: nothing that reads a cluster is imported yet ---
 
@@ -125,6 +129,7 @@ class MainScreen(Screen[None]):
 
     async def _open(self, context: str) -> None:
         """Open a session and let it feed; on failure say so, ctrl+r tries again."""
+        self._give_up_actions()
         if self._feeding is not None:
             self._feeding.cancel()
         self._session, self._models, self._map, self._failure = None, {}, None, ""
@@ -526,6 +531,57 @@ class MainScreen(Screen[None]):
             return
         lines = [(Cell(line),) for line in found.text.splitlines()]
         self.app.push_screen(TextScreen(found.title, lines))
+
+    # --- actions: one at a time, and none outlives its session ---
+
+    def run_act_taint(self) -> None:
+        self._act(lambda actor: self._on_device(actor, actor.taint))
+
+    def run_act_untaint(self) -> None:
+        self._act(lambda actor: self._on_device(actor, actor.untaint))
+
+    def run_act_replicas(self) -> None:
+        model = self._model
+        if model is not None and (key := model.cursor) is not None:
+            self._act(lambda actor: actor.min_replicas(cast("Key", key)))
+
+    def run_act_undo(self) -> None:
+        self._act(lambda actor: actor.undo())
+
+    def _act(self, what: Callable[[Actor], Awaitable[None]]) -> None:
+        self.run_worker(self._acting(what), exclusive=True, group="act")
+
+    async def _acting(self, what: Callable[[Actor], Awaitable[None]]) -> None:
+        """What acts is imported when the first dialog is asked for."""
+        session = self._session
+        if session is None:
+            return
+        acting = await asyncio.to_thread(importlib.import_module, "ktui.ui.acting")
+        if self._actor is None or self._actor.session is not session:
+            self._actor = acting.Actor(self.app, session)
+        await what(self._actor)
+
+    async def _on_device(self, actor: Actor, act: Callable[[DeviceId], Awaitable[None]]) -> None:
+        """Act on the device behind the row; where there are several, ask which."""
+        from ktui.views.targets import devices_behind
+
+        model = self._model
+        if model is None or (key := model.cursor) is None:
+            return
+        devices = {"/".join(device): device for device in devices_behind(actor.session.cluster, model.view.id, key)}
+        if not devices:
+            notify(self.app, "there is no device behind this row", "warning")
+            return
+        name = next(iter(devices)) if len(devices) == 1 else None
+        chosen = name or await self.app.push_screen_wait(Picker("Which device", list(devices)))
+        if chosen is not None:
+            await act(devices[chosen])
+
+    def _give_up_actions(self) -> None:
+        """What was planned on one session must not be confirmed on another."""
+        self.workers.cancel_group(self, "act")
+        while isinstance(self.app.screen, ModalScreen):
+            self.app.pop_screen()
 
     def run_help(self) -> None:
         rows = [(key_labels(self.keys_of(command)), command.title) for command in self.available_commands()]

@@ -1,0 +1,202 @@
+"""Actions from the screens: form → plan → may I → dry run → confirm → send → wait until the cluster shows it.
+
+One flow for all actions. It runs as a worker that ends with the session, so a dialog opened on one cluster can never send
+anything to another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import orjson
+from textual.app import App
+from textual.screen import ModalScreen
+
+from ktui.actions.minreplicas import plan_min_replicas
+from ktui.actions.plan import Plan, Undo
+from ktui.actions.runner import Outcome, Rehearsal
+from ktui.actions.taint import plan_taint
+from ktui.actions.untaint import plan_untaint
+from ktui.errors import KtuiError
+from ktui.model.autoscaler import HorizontalPodAutoscaler
+from ktui.ui.paint import notify
+from ktui.ui.screens.dialog import ActionDialog, Preview
+from ktui.ui.screens.forms import ReplicasForm, TaintForm
+from ktui.ui.screens.text import TextScreen
+from ktui.views.base import Cell, Line
+
+if TYPE_CHECKING:
+    from ktui.actions.audit import AuditContext
+    from ktui.actions.desk import Desk
+    from ktui.model.meta import Key
+    from ktui.model.resourceslice import DeviceId
+    from ktui.ui.session import Session
+
+_SHOWN_BY = 20.0  # seconds to wait for the watch to show what was done
+_LOOK = 0.1
+_LISTED = 40  # pods named in a dialog; more are counted
+
+Planning = Callable[[], Awaitable[Plan]]
+
+
+@runtime_checkable
+class Acting(Protocol):
+    """A feed through which actions can be taken."""
+
+    async def desk(self) -> Desk: ...
+
+
+class Actor:
+    """Carries actions out for one session. `undo` takes back the last one that was done."""
+
+    def __init__(self, app: App[object], session: Session) -> None:
+        self._app = app
+        self.session = session
+        self._last: Undo | None = None
+
+    @property
+    def can_undo(self) -> bool:
+        return self._last is not None
+
+    async def taint(self, device: DeviceId) -> None:
+        if (desk := await self._desk()) is None:
+            return
+        form = TaintForm("/".join(device), who(desk.where))
+        await self._ask(form)
+        if (taint := form.taint) is not None:
+            await self._act(
+                desk,
+                lambda: plan_taint(
+                    desk.api, self.session.cluster, device, taint, reason=form.reason, user=desk.where.user
+                ),
+            )
+
+    async def untaint(self, device: DeviceId, *, taint: str = "", rule: str = "") -> None:
+        if (desk := await self._desk()) is not None:
+            await self._act(desk, lambda: plan_untaint(desk.api, self.session.cluster, device, taint=taint, rule=rule))
+
+    async def min_replicas(self, key: Key) -> None:
+        if (desk := await self._desk()) is None:
+            return
+        found = self.session.cluster.stores["HorizontalPodAutoscaler"].get(key)
+        current = found.min_replicas if isinstance(found, HorizontalPodAutoscaler) else 1
+        form = ReplicasForm("/".join(key), who(desk.where), current=current)
+        await self._ask(form)
+        if (replicas := form.replicas) is not None:
+            await self._act(desk, lambda: plan_min_replicas(desk.api, key, replicas))
+
+    async def undo(self) -> None:
+        last = self._last
+        if last is None:
+            notify(self._app, "nothing to undo")
+        elif (desk := await self._desk()) is not None:
+            await self._act(desk, lambda: desk.undo(self.session.cluster, last))
+
+    async def _desk(self) -> Desk | None:
+        feed = self.session.feed
+        if not isinstance(feed, Acting):
+            notify(self._app, "this is a recording: actions are explained in the help, and never sent", "warning")
+            return None
+        try:
+            return await feed.desk()
+        except KtuiError as error:
+            self._explain("Not possible now", str(error))
+            return None
+
+    async def _ask(self, screen: ModalScreen[Any]) -> Any:
+        return await self._app.push_screen_wait(screen)
+
+    async def _act(self, desk: Desk, planning: Planning) -> None:
+        """Until it is done, refused or given up: when somebody changed the object meanwhile, plan and ask again."""
+        try:
+            while True:
+                plan = await planning()
+                outcome = await self._attempt(desk, plan)
+                if outcome is None or outcome.status != "conflict":
+                    return
+                notify(self._app, outcome.message, "warning")
+        except KtuiError as error:
+            self._explain("Not done", str(error))
+
+    async def _attempt(self, desk: Desk, plan: Plan) -> Outcome | None:
+        """None when it was not sent: refused beforehand, or cancelled."""
+        if refusal := await desk.runner.refusal(plan):
+            self._explain(plan.title, refusal)
+            return None
+        rehearsal = await desk.runner.rehearse(plan)
+        if rehearsal.status == "refused":
+            self._explain(plan.title, f"the server refuses: {rehearsal.message}")
+            return None
+        if not await self._ask(ActionDialog(preview(plan, rehearsal, desk.where))):
+            notify(self._app, "cancelled, nothing was sent")
+            return None
+        outcome = await desk.runner.apply(plan, rehearsal)
+        if outcome.status == "applied":
+            self._last = plan.undo
+            await self._watch_for(plan, outcome)
+        elif outcome.status != "conflict":
+            self._explain(plan.title, outcome.message)
+        return outcome
+
+    async def _watch_for(self, plan: Plan, outcome: Outcome) -> None:
+        """Say that it is done once the cluster's own stream says so."""
+        for warning in outcome.warnings:
+            notify(self._app, warning, "warning")
+        deadline = asyncio.get_running_loop().time() + _SHOWN_BY
+        while not plan.done(self.session.cluster):
+            if asyncio.get_running_loop().time() > deadline:
+                notify(self._app, f"{plan.title}: accepted, but not seen in the cluster yet", "warning")
+                return
+            await asyncio.sleep(_LOOK)
+        notify(self._app, f"{plan.title}: {outcome.message}")
+
+    def _explain(self, title: str, message: str) -> None:
+        self._app.push_screen(TextScreen(title, [(Cell(message, "bad"),)]))
+
+
+def who(where: AuditContext) -> str:
+    """Context, host and user, as every dialog names them."""
+    user = f"{where.user} as {where.impersonating}" if where.impersonating else where.user or "unknown user"
+    return f"context {where.context} · {where.host} · {user}"
+
+
+def preview(plan: Plan, rehearsal: Rehearsal, where: AuditContext) -> Preview:
+    """The plan as the dialog shows it. An insecure or impersonated session has to be confirmed by typing, whatever it does."""
+    warnings = (*plan.warnings, *rehearsal.warnings)
+    confirm = plan.confirm
+    if where.insecure or where.impersonating:
+        confirm = confirm or plan.subject[1]
+        unusual = "the server's certificate is not checked" if where.insecure else f"you act as {where.impersonating}"
+        warnings = (unusual, *warnings)
+    return Preview(
+        title=plan.title,
+        who=who(where),
+        lines=tuple(_lines(plan, rehearsal)),
+        button=plan.button,
+        warnings=warnings,
+        confirm=confirm or None,
+        body=orjson.dumps(plan.request.body, option=orjson.OPT_INDENT_2).decode(),
+    )
+
+
+def _lines(plan: Plan, rehearsal: Rehearsal) -> list[Line]:
+    blast = plan.blast
+    lines: list[Line] = [
+        (Cell(plan.before, "dim"), Cell("  to  ", "dim"), Cell(plan.after, "accent")),
+        (Cell(plan.sentence),),
+    ]
+    for hit in blast.deleted[:_LISTED]:
+        after = f"  after {hit.after}s" if hit.after else ""
+        lines.append((Cell(f"  {hit.key[0]}/{hit.key[1]}", "bad"), Cell(after, "dim")))
+    if len(blast.deleted) > _LISTED:
+        lines.append((Cell(f"  and {len(blast.deleted) - _LISTED} more", "bad"),))
+    if blast.tolerating:
+        lines.append((Cell(f"{len(blast.tolerating)} pods tolerate it", "dim"),))
+    lines += [
+        (),
+        (Cell("server dry run  ", "dim"), Cell(rehearsal.message or rehearsal.status)),
+        (Cell(f"{plan.request.method} {plan.request.path}", "dim"),),
+    ]
+    return lines

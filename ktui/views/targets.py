@@ -1,0 +1,40 @@
+"""What an action on a row would be about: the devices behind it, the autoscaler it is."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from ktui.cluster.allocation import devices_of
+from ktui.cluster.state import Cluster, Entity
+from ktui.cluster.taints import TaintKey
+from ktui.model.resourceslice import DeviceId
+from ktui.model.taintrule import DeviceTaintRule
+from ktui.views.base import RowKey
+from ktui.views.shared import as_key
+
+
+def devices_behind(cluster: Cluster, view: Entity, key: RowKey) -> list[DeviceId]:
+    """The devices a row stands for, in a stable order; several for a pod, a claim or a gang, [] where there are none."""
+    match view:
+        case "devices":
+            return [cast("DeviceId", key)]
+        case "taints":
+            return _tainted(cluster, cast("TaintKey", key))
+        case "claims":
+            claim = cluster.claim(as_key(key))
+            return sorted({result.id for result in claim.results}) if claim else []
+        case "pods":
+            pod = cluster.pod(as_key(key))
+            return sorted({use.device for c in devices_of(cluster, pod) for use in c.devices}) if pod else []
+        case "gangs":
+            pods = cluster.members(as_key(key))
+            return sorted({use.device for pod in pods for c in devices_of(cluster, pod) for use in c.devices})
+        case _:
+            return []
+
+
+def _tainted(cluster: Cluster, key: TaintKey) -> list[DeviceId]:
+    if key[0] == "rule":
+        rule = cluster.stores["DeviceTaintRule"].get(("", key[1]))
+        return list(cluster.devices_of_rule(rule)) if isinstance(rule, DeviceTaintRule) else []
+    return [(key[1], key[2], key[3])]
