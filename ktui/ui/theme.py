@@ -6,9 +6,10 @@ by red against green (Okabe and Ito's palette); the ansi theme leaves every colo
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 
 def _theme(name: str, *, dark: bool, ground: tuple[str, str, str, str], tones: tuple[str, str, str, str, str]) -> Theme:
@@ -63,21 +64,12 @@ COLOUR_BLIND: Final = _theme(
     tones=("#939daa", "#56b4e9", "#f0e442", "#ff8f45", "#d99bc0"),
 )
 _ANSI_BRIGHT_BLACK: Final = "ansi_bright_black"
-ANSI: Final = Theme(
+_TERMINAL: Final = BUILTIN_THEMES["ansi-dark"]
+ANSI: Final = replace(
+    _TERMINAL,
     name="ansi",
-    ansi=True,
-    primary="ansi_blue",
-    secondary="ansi_cyan",
-    warning="ansi_yellow",
-    error="ansi_red",
-    success="ansi_green",
-    accent="ansi_cyan",
-    foreground="ansi_default",
-    background="ansi_default",
-    surface="ansi_default",
-    panel="ansi_default",
-    boost="ansi_default",
     variables={
+        **_TERMINAL.variables,
         "tone-dim": _ANSI_BRIGHT_BLACK,
         "tone-ok": "ansi_green",
         "tone-warn": "ansi_yellow",

@@ -19,7 +19,7 @@ from textual.widget import Widget
 from ktui.model.time import format_age
 from ktui.ui.columns import GAP, Placed, place
 from ktui.ui.paint import Piece, strip
-from ktui.ui.safe import cut, odd_name
+from ktui.ui.safe import odd_name
 from ktui.ui.viewmodel import ViewModel
 from ktui.ui.widgets.moves import target
 from ktui.ui.widgets.painted import Painted
@@ -182,15 +182,14 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         pieces = [Piece("", style, _GUTTER)]
         if self._model is not None:
             index = self._model.index
+            arrow = self.glyphs.descending if index.descending else self.glyphs.ascending
             for placed in self._placed:
                 column = self._model.view.columns[placed.index]
-                if pieces[1:]:
-                    pieces.append(Piece("", style, GAP))
-                title = column.title
-                if placed.index == index.column:
-                    arrow = self.glyphs.descending if index.descending else self.glyphs.ascending
-                    title = cut(title, placed.width - 1) + arrow
-                pieces.append(Piece(title, style, placed.width, _right(column)))
+                mark = arrow if placed.index == index.column else ""
+                if _right(column):
+                    pieces += [Piece(column.title, style, placed.width, right=True), Piece(mark, style, GAP)]
+                else:
+                    pieces.append(Piece(column.title + mark, style, placed.width + GAP))
         return strip(pieces, width, style, ascii_only=self.glyphs.ascii)
 
     # --- events ---

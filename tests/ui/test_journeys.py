@@ -1,0 +1,272 @@
+"""What a person does with the screens, from the first frame to leaving."""
+
+from __future__ import annotations
+
+from ktui.errors import KtuiError
+from ktui.model.kinds import KINDS
+from ktui.ui.session import Target
+
+from .screen import lacks, lines, running, shows, text, wait_for
+from .world import ScriptedOpener, changed, everything_live, example, gang, listed, phase, pod
+
+
+async def test_look_around() -> None:
+    opener = ScriptedOpener(example())
+    async with running(opener) as (_app, pilot):
+        await shows(
+            pilot,
+            "prod-eu · v1.37.2 · oncall · all namespaces",
+            f"● live {len(KINDS)} of {len(KINDS)}",
+            "llm-train",
+            "4 of 4",
+        )
+        await pilot.press("8")
+        await shows(pilot, "7 pods", "web-0")
+        await pilot.press("3")
+        await shows(pilot, "16 devices", "example.com/xid=79")
+        await pilot.press("m")
+        await shows(pilot, "gpu-node-1", "✖ □ □ □ │ □ □ □ □", "■ used")
+        await pilot.press("j", "enter")
+        await shows(pilot, "8 of 16 devices", "filter gpu-node-1")
+        await pilot.press("escape")
+        await shows(pilot, "16 devices")
+        await lacks(pilot, "8 of 16")
+
+
+async def test_rows_change_come_and_go_and_the_cursor_stays_on_its_row() -> None:
+    opener = ScriptedOpener(example())
+    async with running(opener) as (app, pilot):
+        await pilot.press("8")
+        await shows(pilot, "7 pods")
+        await pilot.press("j", "j")
+        await wait_for(pilot, lambda: cursor_line(app).split()[2] == "llm-train-1", "the cursor on llm-train-1")
+        opener.feed.give(changed("Pod", "ADDED", pod("aaa", namespace="aaa")))
+        await shows(pilot, "8 pods")
+        await wait_for(pilot, lambda: "llm-train-1" in cursor_line(app), "the cursor still on llm-train-1")
+        opener.feed.give(changed("Pod", "MODIFIED", pod("llm-train-1", gang="llm-train", phase="Failed", version=2)))
+        await wait_for(pilot, lambda: "Failed" in cursor_line(app), "the change under the cursor")
+        opener.feed.give(changed("Pod", "DELETED", pod("llm-train-1", gang="llm-train", version=3)))
+        await shows(pilot, "7 pods")
+        await wait_for(pilot, lambda: "llm-train-2" in cursor_line(app), "the cursor on the row that moved up")
+
+
+def cursor_line(app: object) -> str:
+    return next((line for line in lines(app) if line.startswith("▌")), "▌ - - -")  # type: ignore[arg-type]
+
+
+async def test_a_mark_is_of_an_object_not_of_its_name() -> None:
+    opener = ScriptedOpener(example())
+    async with running(opener) as (_, pilot):
+        await pilot.press("8")
+        await shows(pilot, "7 pods")
+        await pilot.press("space")
+        await shows(pilot, "1 marked", "✓")
+        opener.feed.give(changed("Pod", "MODIFIED", pod("web-0", namespace="prod", version=2)))
+        await shows(pilot, "1 marked")
+        opener.feed.give(listed("Pod", pod("web-0", namespace="prod", uid="another", version=200)))
+        await lacks(pilot, "1 marked")
+
+
+async def test_filter_is_live_kept_and_dropped() -> None:
+    opener = ScriptedOpener(example())
+    async with running(opener) as (_, pilot):
+        await pilot.press("8")
+        await shows(pilot, "7 pods")
+        await pilot.press("slash", *"numa")
+        await shows(pilot, "2 of 7 pods", "filter numa")
+        await pilot.press("enter")
+        await pilot.press("j")
+        await shows(pilot, "2 of 7 pods")
+        await pilot.press("escape")
+        await shows(pilot, "7 pods")
+        await pilot.press("slash", "(", "[", "+")
+        await shows(pilot, "0 of 7 pods", "None of 7 pods passes the filter.")
+        await pilot.press("escape")
+        await lacks(pilot, "0 of 7")
+
+
+async def test_only_problems_and_one_namespace() -> None:
+    opener = ScriptedOpener(example())
+    async with running(opener) as (_, pilot):
+        await shows(pilot, "2 gangs")
+        await pilot.press("f")
+        await shows(pilot, "1 of 2 gangs", "problems only")
+        await pilot.press("f", "8", "n")
+        await shows(pilot, "all namespaces", "type to narrow")
+        await pilot.press(*"pro", "enter")
+        await shows(pilot, "1 of 7 pods", "namespace prod", "web-0")
+
+
+async def test_sorting_by_key_and_by_click() -> None:
+    opener = ScriptedOpener(example())
+    async with running(opener) as (app, pilot):
+        await pilot.press("8")
+        await shows(pilot, "NAMESPACE▲")
+        await pilot.press("s")
+        await shows(pilot, "POD▲")
+        await pilot.press("S")
+        await shows(pilot, "POD▼")
+        await pilot.click("#table", offset=(4, 0))
+        await shows(pilot, "NAMESPACE▲")
+        await pilot.click("#table", offset=(4, 0))
+        await shows(pilot, "NAMESPACE▼")
+        await pilot.click("#table", offset=(4, 3))
+        await wait_for(pilot, lambda: lines(app)[6].startswith("▌"), "the cursor where it was clicked")
+
+
+async def test_the_detail_stands_beside_where_there_is_room_and_alone_where_there_is_not() -> None:
+    opener = ScriptedOpener(example())
+    async with running(opener, (140, 30)) as (_app, pilot):
+        await shows(pilot, "llm-train")
+        await pilot.press("enter")
+        await shows(pilot, "│", "Pods (4)", "GANG")
+        await pilot.press("j")
+        await shows(pilot, "Pods (2)")
+        await pilot.resize_terminal(80, 24)
+        await lacks(pilot, "NAMESPACE")
+        await shows(pilot, "Pods (2)", "esc back")
+        await pilot.press("escape")
+        await shows(pilot, "NAMESPACE")
+        await lacks(pilot, "Pods (2)")
+
+
+async def test_yaml_help_and_palette_open_and_close() -> None:
+    opener = ScriptedOpener(example())
+    async with running(opener) as (_app, pilot):
+        await shows(pilot, "llm-train")
+        await pilot.press("y")
+        await shows(pilot, "PodGroup research/llm-train", "minCount: 4")
+        await pilot.press("escape", "question_mark")
+        await shows(pilot, "Keys of this screen", "Filter rows by text")
+        await pilot.press("escape", "colon")
+        await shows(pilot, "Choose a namespace")
+        await pilot.press(*"taints")
+        await lacks(pilot, "Choose a namespace")
+        await pilot.press("enter")
+        await shows(pilot, "1 taints")
+
+
+async def test_every_theme_draws() -> None:
+    opener = ScriptedOpener(example())
+    async with running(opener) as (app, pilot):
+        await shows(pilot, "llm-train")
+        seen = set()
+        for _ in range(4):
+            seen.add(app.theme)
+            await pilot.press("ctrl+t")
+            await shows(pilot, "llm-train")
+        assert seen == {"dark", "light", "colorblind", "ansi"}
+
+
+async def test_ascii_draws_ascii_only() -> None:
+    frames = [*example(), changed("Pod", "ADDED", pod("日本", namespace="é"))]
+    async with running(ScriptedOpener(frames), (130, 30), ascii_only=True) as (app, pilot):
+        for key in ("8", "enter", "3", "m", "question_mark", "escape", "n"):
+            await pilot.press(key)
+            await wait_for(pilot, lambda: text(app).isascii(), "ASCII only")
+        await shows(pilot, "all namespaces")
+
+
+async def test_another_context_shows_nothing_of_the_one_before() -> None:
+    """W52, A20: the rows, marks and the detail of the old session are gone before the new one is open."""
+    opener = ScriptedOpener(example())
+    async with running(opener) as (app, pilot):
+        await shows(pilot, "llm-train")
+        first = opener.feed
+        opener.frames = everything_live(PodGroup=[gang("other", 1)])
+        opener.target = Target(context="prod-us")
+        await pilot.press("c")
+        await shows(pilot, "staging")
+        await pilot.press(*"us", "enter")
+        await shows(pilot, "prod-us", "other")
+        assert opener.opened == ["", "prod-us"]
+        first.give(changed("Pod", "ADDED", pod("late", gang="late")))
+        await pilot.press("8")
+        await shows(pilot, "No pods.")
+        assert "late" not in text(app)
+        assert "llm-train" not in text(app)
+
+
+async def test_a_cluster_that_cannot_be_opened_says_why_and_is_tried_again() -> None:
+    """L01."""
+    opener = ScriptedOpener(example())
+    opener.failure = KtuiError("no route to host 10.0.0.1: is the VPN up?")
+    async with running(opener) as (_, pilot):
+        await shows(pilot, "no route to host 10.0.0.1: is the VPN up?", "ctrl+r tries again")
+        opener.failure = None
+        await pilot.press("ctrl+r")
+        await shows(pilot, "llm-train")
+
+
+async def test_ctrl_r_tells_the_feed() -> None:
+    opener = ScriptedOpener(example())
+    async with running(opener) as (_, pilot):
+        await shows(pilot, "llm-train")
+        await pilot.press("ctrl+r")
+        await wait_for(pilot, lambda: opener.feed.retries == 1)
+
+
+async def test_going_back_in_a_recording_starts_anew_without_losing_the_place() -> None:
+    opener = ScriptedOpener(example())
+    async with running(opener) as (app, pilot):
+        await pilot.press("8")
+        await shows(pilot, "7 pods")
+        await pilot.press("G")
+        await wait_for(pilot, lambda: "numa-1" in cursor_line(app), "the cursor on the last row")
+        opener.feed.reset()
+        for frame in everything_live(Pod=[pod("numa-1", gang="numa"), pod("zzz")]):
+            opener.feed.give(frame)
+        await shows(pilot, "2 pods", "zzz")
+        await wait_for(pilot, lambda: "numa-1" in cursor_line(app), "the cursor on the same pod")
+
+
+async def test_keys_of_the_settings() -> None:
+    opener = ScriptedOpener(example())
+    async with running(opener, keys={"row.yaml": "v", "view.pods": "0"}) as (_, pilot):
+        await shows(pilot, "llm-train", "v YAML")
+        await pilot.press("0")
+        await shows(pilot, "7 pods")
+        await pilot.press("v")
+        await shows(pilot, "kind: Pod")
+
+
+async def test_marks_of_the_header() -> None:
+    target = Target(context="prod", insecure=True, impersonated="viewer", read_only=True)
+    async with running(ScriptedOpener(example(), target)) as (app, pilot):
+        await shows(pilot, "INSECURE · AS viewer · READ-ONLY · prod")
+        assert app.screen.query_one("#header").styles is not None
+
+
+async def test_a_stalled_terminal_holds_updates_back_and_loses_none() -> None:
+    opener = ScriptedOpener(example())
+    async with running(opener) as (app, pilot):
+        await pilot.press("8")
+        await shows(pilot, "7 pods")
+        screen = app.screen
+        slow = True
+        screen._output_is_slow = lambda: slow  # type: ignore[attr-defined]
+        opener.feed.give(changed("Pod", "ADDED", pod("late")))
+        await pilot.pause(0.5)
+        assert "late" not in text(app)
+        slow = False
+        await shows(pilot, "8 pods", "late")
+
+
+async def test_leaving() -> None:
+    opener = ScriptedOpener(example())
+    async with running(opener) as (app, pilot):
+        await shows(pilot, "llm-train")
+        await pilot.press("q")
+        await wait_for(pilot, lambda: not app._running or app._exit, "leaving")
+
+
+async def test_phase_words_reach_the_screen() -> None:
+    opener = ScriptedOpener()
+    async with running(opener) as (_, pilot):
+        await shows(pilot, "connecting")
+        opener.feed.give(phase("Pod", "listing"))
+        await shows(pilot, "loading pods")
+        opener.feed.give(phase("Pod", "waiting", "429 from 10.0.0.1", until=opener.feed.moment + 7))
+        await shows(pilot, "waiting 7s for pods: 429 from 10.0.0.1")
+        opener.feed.moment += 3
+        await shows(pilot, "waiting 4s for pods")
