@@ -32,7 +32,7 @@ def main() -> int:
             command = subject.wheel(home) if arguments.wheel else subject.checkout()
             print(f"{command} on {machine.description()}", flush=True)
             bench = Bench(command, subject.surroundings(home))
-            report(bench.replayed(resources.recording("xid79"), re.compile("llm-train")), arguments.runs)
+            report(bench.replayed(resources.recording("xid79"), re.compile("llm-big")), arguments.runs)
             if arguments.fleet:
                 with fleet_cluster(arguments.fleet) as plane:
                     bench = Bench(command, subject.surroundings(home, plane.kubeconfig))
