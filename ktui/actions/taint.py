@@ -168,7 +168,7 @@ def _warnings(cluster: Cluster, device: DeviceId, taint: DeviceTaint, blast: Bla
     if taint.effect == "NoExecute" and not cluster.synced("Pod", "ResourceClaim"):
         found.append("pods or claims cannot be read: who is hit is not fully known")
     found += [
-        f"gang {hit.key[0]}/{hit.key[1]} falls to {hit.left} of {hit.needed}: the whole job may stop"
+        f"gang {hit.key[0]}/{hit.name} falls to {hit.left} of {hit.needed}: the whole job may stop"
         for hit in blast.falling
     ]
     return tuple(found)
@@ -178,7 +178,7 @@ def _confirm(device: DeviceId, blast: Blast) -> str:
     """An eviction is confirmed by typing what is hit: the gang where there is one, else the device."""
     if not blast.deleted:
         return ""
-    return blast.gangs[0].key[1] if blast.gangs else device[2]
+    return blast.gangs[0].name if blast.gangs else device[2]
 
 
 def _button(taint: DeviceTaint, blast: Blast) -> str:

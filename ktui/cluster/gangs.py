@@ -104,6 +104,17 @@ def gangs(cluster: Cluster) -> Iterator[Gang]:
     return (found for key in sorted(gang_keys(cluster)) if (found := gang(cluster, key)) is not None)
 
 
+def display_name(cluster: Cluster, gang: Key) -> str:
+    """What people call the gang: its owner's name (the Job) where the group's own name was generated for it alone."""
+    group = cluster.group(gang)
+    ref = group.spec.workload_ref if group else None
+    owner = group.metadata.controller if group else None
+    if group is None or ref is None or owner is None or not owner.name:
+        return gang[1]
+    alone = cluster.groups_by_workload.count((group.namespace, ref.workload_name)) == 1
+    return owner.name if alone else gang[1]
+
+
 def scheduled_condition(group: PodGroup | None) -> Condition | None:
     """The scheduler's condition on the group, under its name in 1.37 or in 1.36."""
     return condition(group.status.conditions, *SCHEDULED_CONDITIONS) if group else None

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from ktui.cluster.allocation import holders, users
-from ktui.cluster.gangs import gang
+from ktui.cluster.gangs import display_name, gang
 from ktui.cluster.state import Cluster
 from ktui.cluster.taints import taints_of, tolerates
 from ktui.model.claim import AllocationResult
@@ -31,9 +31,10 @@ class PodHit(Struct, frozen=True):
 
 
 class GangHit(Struct, frozen=True):
-    """A gang that loses pods: `running` of `needed` now, `left` afterwards."""
+    """A gang that loses pods: `running` of `needed` now, `left` afterwards. `name` is what people call it."""
 
     key: Key
+    name: str
     running: int
     left: int
     needed: int
@@ -98,4 +99,4 @@ def _gangs(cluster: Cluster, hits: Iterable[PodHit]) -> Iterable[GangHit]:
         found = gang(cluster, key)
         if found is not None:
             running = found.running + found.succeeded
-            yield GangHit(key, running, running - lost[key], found.needed)
+            yield GangHit(key, display_name(cluster, key), running, running - lost[key], found.needed)

@@ -23,7 +23,8 @@ class Situation(Struct, frozen=True):
 
     view: str = ""  # id of the shown view
     views: tuple[str, ...] = ()  # ids of all views
-    has_row: bool = False
+    has_row: bool = False  # a row of the table is under the cursor
+    on_map: bool = False  # the map is shown instead of the table
     nested: bool = False  # a detail, the map or a filter is there to go back from
     replaying: bool = False
     read_only: bool = False
@@ -90,7 +91,7 @@ VIEW_NUMBERS: Final = {
 
 COMMANDS: Final = (
     Command("back", "Back: close the detail, drop the filter", "escape", footer="back", available=lambda s: s.nested),
-    Command("row.open", "Open the detail of the row", "enter", footer="open", available=_on_row),
+    Command("row.open", "Open the detail of the row", "enter", footer="open", available=lambda s: s.has_row or s.on_map),
     Command("row.yaml", "Show the object as YAML", "y", footer="YAML", available=_on_row),
     Command("filter", "Filter rows by text", "slash", footer="filter"),
     Command("problems", "Only rows with a problem", "f", footer="problems"),

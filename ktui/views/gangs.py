@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from ktui.cluster.allocation import devices_of, group_claims
-from ktui.cluster.gangs import Gang, GangState, gang, gang_keys, pod_scheduled, scheduled_condition
+from ktui.cluster.gangs import Gang, GangState, display_name, gang, gang_keys, pod_scheduled, scheduled_condition
 from ktui.cluster.state import Cluster
 from ktui.diagnose.diagnosis import Diagnosis
 from ktui.diagnose.gang import diagnose
@@ -14,7 +14,7 @@ from ktui.model.meta import Key
 from ktui.model.pod import Pod
 from ktui.model.time import format_age, parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
-from ktui.views.shared import as_key, device_text, display_name, owner_text, pod_style, pod_word, time_text
+from ktui.views.shared import as_key, device_text, owner_text, pod_style, pod_word, time_text
 
 STYLES: Final[dict[GangState, Style]] = {
     "Pending": "warn",

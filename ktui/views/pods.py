@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from ktui.cluster.allocation import ContainerDevices, DeviceUse, devices_of, reserved_for
+from ktui.cluster.gangs import display_name
 from ktui.cluster.health import Health, pod_health
 from ktui.cluster.state import Cluster
 from ktui.cluster.taints import EffectiveTaint, taints_of, worst
@@ -15,7 +16,7 @@ from ktui.model.pod import Pod
 from ktui.model.resourceslice import DeviceId
 from ktui.model.time import format_age, parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
-from ktui.views.shared import as_key, device_full, device_text, display_name, owner_text, pod_style, pod_word, time_text
+from ktui.views.shared import as_key, device_full, device_text, owner_text, pod_style, pod_word, time_text
 from ktui.views.taints import taint_document
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from ktui.cluster.gangs import display_name
 from ktui.cluster.state import Cluster
 from ktui.model.meta import Key, Object, condition
 from ktui.model.pod import Pod
@@ -16,17 +17,6 @@ from ktui.views.base import RowKey, Style
 def as_key(key: RowKey) -> Key:
     """A view's key, back as what it is: views only ever hand out (namespace, name)."""
     return cast("Key", key)
-
-
-def display_name(cluster: Cluster, gang: Key) -> str:
-    """What people call the gang: its owner's name (the Job) where the group's own name was generated for it alone."""
-    group = cluster.group(gang)
-    ref = group.spec.workload_ref if group else None
-    owner = group.metadata.controller if group else None
-    if group is None or ref is None or owner is None or not owner.name:
-        return gang[1]
-    alone = cluster.groups_by_workload.count((group.namespace, ref.workload_name)) == 1
-    return owner.name if alone else gang[1]
 
 
 def gang_or_pod(cluster: Cluster, pod: Pod) -> str:

@@ -119,6 +119,8 @@ def gangs_of(cluster: Cluster, workload: Workload) -> list[Gang]:
     """The workload's gangs, the one in the worst state first."""
     keys = {*cluster.groups_by_workload[workload.key]}
     keys.update((workload.namespace, f"{workload.name}/{group.name}") for group in workload.spec.pod_groups or ())
+    pods = (cluster.pod(key) for key in cluster.pods_by_workload[workload.key])
+    keys.update((pod.namespace, pod.group) for pod in pods if pod is not None)  # replicas of groups, on 1.35
     found = [g for key in sorted(keys) if (g := gang(cluster, key)) is not None]
     return sorted(found, key=lambda g: _WORST_FIRST.index(g.state))
 

@@ -34,7 +34,7 @@ class Preview(Struct, frozen=True):
 
 
 class ActionDialog(ModalScreen[bool]):
-    """Dismisses with True once, when confirmed; with False on cancel, n or esc. Cancel has the focus."""
+    """Dismisses with True once, when confirmed; with False on cancel, n or esc. No single key confirms by accident."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "confirm", show=False),
@@ -64,7 +64,8 @@ class ActionDialog(ModalScreen[bool]):
                 yield Button(content(preview.button), id="confirm", variant="error", compact=True)
 
     def on_mount(self) -> None:
-        self.query_one("#cancel", Button).focus()
+        # Where something must be typed, keys go there at once; otherwise the way out has the focus.
+        self.query_one("#cancel" if self._preview.confirm is None else "#dialog-typed").focus()
         self.query_one("#confirm", Button).disabled = not self._may_confirm("")
         self._show_lines()
 

@@ -9,13 +9,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Button, Input, RadioButton, RadioSet, Static
+from textual.widgets import Button, Input, Static
 
 from ktui.actions.minreplicas import parse_replicas
 from ktui.actions.taint import EFFECTS, make_taint
 from ktui.errors import UsageError
 from ktui.model.resourceslice import DeviceTaint
 from ktui.ui.paint import content
+from ktui.ui.widgets.choice import Choice
 from ktui.views.base import Cell
 
 _EFFECT_HELP = {
@@ -90,14 +91,12 @@ class TaintForm(Form):
     def fields(self) -> ComposeResult:
         with Horizontal(classes="form-row"):
             yield Static(content("key   "), classes="form-label")
-            yield Input(self._key, id="form-key", compact=True, placeholder="example.com/xid")
+            yield Input(self._key, id="form-key", compact=True, placeholder="e.g. example.com/xid")
             yield Static(content("value "), classes="form-label")
-            yield Input(id="form-value", compact=True, placeholder="79")
+            yield Input(id="form-value", compact=True, placeholder="optional, e.g. 79")
         with Horizontal(classes="form-row"):
             yield Static(content("effect"), classes="form-label")
-            with RadioSet(id="form-effect", compact=True):
-                for effect in EFFECTS:
-                    yield RadioButton(content(_EFFECT_HELP[effect]), value=effect == _DEFAULT_EFFECT, compact=True)
+            yield Choice([_EFFECT_HELP[effect] for effect in EFFECTS], EFFECTS.index(_DEFAULT_EFFECT), id="form-effect")
         with Horizontal(classes="form-row"):
             yield Static(content("reason"), classes="form-label")
             yield Input(id="form-reason", compact=True, placeholder="kept on the rule and in the audit log")
@@ -106,7 +105,7 @@ class TaintForm(Form):
         self.query_one("#form-key", Input).focus()
 
     def submit(self) -> None:
-        effect = EFFECTS[self.query_one("#form-effect", RadioSet).pressed_index]
+        effect = EFFECTS[self.query_one("#form-effect", Choice).chosen]
         self.taint = make_taint(self.value("form-key"), self.value("form-value"), effect)
         self.reason = self.value("form-reason")
         self.dismiss(None)

@@ -309,6 +309,7 @@ class MainScreen(Screen[None]):
         return Situation(
             view=self._view if session is not None else "",
             views=tuple(self._views),
+            on_map=self.has_class("-map"),
             has_row=model is not None and len(model.index) > 0 and not self.has_class("-map"),
             nested=bool(self._filter.text) or any(map(self.has_class, ("-detail", "-map", "-filtering"))),
             replaying=session is not None and session.player is not None,
@@ -380,6 +381,9 @@ class MainScreen(Screen[None]):
         self._flush()
 
     def run_row_open(self) -> None:
+        if self.has_class("-map"):
+            self._zoom()
+            return
         self._detail_key = None
         self.add_class("-detail")
         self._focus_rows()
@@ -474,11 +478,15 @@ class MainScreen(Screen[None]):
             self._device_map.show(self._map)
         self._focus_rows()
 
-    def zoom(self, text: str) -> None:
-        """From the map to the devices of one pool."""
-        self.remove_class("-map")
-        self.query_one("#filter", Input).value = text
-        self._focus_rows()
+    def on_device_map_opened(self) -> None:
+        self._zoom()
+
+    def _zoom(self) -> None:
+        """From the map to the devices of the pool under its cursor."""
+        if self._map is not None and self._map.cursor is not None:
+            self.remove_class("-map")
+            self.query_one("#filter", Input).value = self._map.cursor[1]
+            self._focus_rows()
 
     def run_retry(self) -> None:
         from ktui.ui.session import Retrying
