@@ -31,7 +31,8 @@ def violations(source: str) -> list[str]:
     """One line for each call site that breaks the rule."""
     tree = ast.parse(source)
     prepared = frozenset(_prepared_names(tree))
-    return [f"{node.lineno}: {what}" for node in ast.walk(tree) for what in _wrong(node, prepared)]
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.stmt | ast.expr))
+    return [f"{node.lineno}: {what}" for node in nodes for what in _wrong(node, prepared)]
 
 
 def _prepared_names(tree: ast.AST) -> Iterator[str]:

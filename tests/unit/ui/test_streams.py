@@ -1,0 +1,83 @@
+"""What is said about sources: every phase in words, and "empty" only when synced."""
+
+from __future__ import annotations
+
+import pytest
+
+from ktui.cluster.state import Cluster
+from ktui.model.frame import Frame, StreamPhase
+from ktui.ui.glyphs import UNICODE
+from ktui.ui.streams import emptiness, summary, view_state
+from ktui.views.base import Line
+from ktui.views.registry import VIEWS
+from tests.ui.world import NOW, everything_live, listed, phase, pod
+
+PODS = VIEWS["pods"]
+
+
+def cluster(*frames: Frame) -> Cluster:
+    made = Cluster()
+    for frame in frames:
+        made.apply(frame)
+    return made
+
+
+def words(lines: tuple[Line, ...]) -> list[str]:
+    return ["".join(cell.text for cell in line) for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("now", "message", "until", "shown", "style"),
+    [
+        ("watching", "", None, "live", "ok"),
+        ("quiet", "no byte for 75s", None, "quiet: no byte for 75s", "ok"),
+        ("polling", "", None, "pods polled, watch is refused", "warn"),
+        ("waiting", "429", NOW + 7, "waiting 7s for pods: 429", "warn"),
+        ("waiting", "429", NOW - 7, "waiting 0s for pods: 429", "warn"),
+        ("no-access", "forbidden", None, "no access to pods: forbidden (needs get, list, watch)", "bad"),
+        ("needs-login", "token expired", None, "log in again, then ctrl+r: token expired", "bad"),
+    ],
+)
+def test_phases(now: StreamPhase, message: str, until: float | None, shown: str, style: str) -> None:
+    cell = view_state(PODS, cluster(listed("Pod"), phase("Pod", now, message, until)), NOW)
+    assert (cell.text, cell.style) == (shown, style)
+
+
+def test_a_first_list_and_a_relist_are_told_apart() -> None:
+    assert view_state(PODS, cluster(phase("Pod", "listing")), NOW).text == "loading pods"
+    again = cluster(listed("Pod"), phase("Pod", "listing"))
+    assert view_state(PODS, again, NOW).text == "resyncing pods, rows may be old"
+
+
+def test_a_kind_that_is_only_joined_is_named_when_it_has_trouble() -> None:
+    state = cluster(*everything_live(), phase("ResourceClaim", "no-access"))
+    assert "no access to resourceclaims" in view_state(PODS, state, NOW).text
+
+
+def test_empty_is_said_only_when_synced() -> None:
+    assert words(emptiness(PODS, cluster(), 0, 0, NOW)) == ["connecting"]
+    assert words(emptiness(PODS, cluster(phase("Pod", "listing")), 0, 0, NOW)) == ["loading pods"]
+    assert words(emptiness(PODS, cluster(phase("Pod", "waiting", "503")), 0, 0, NOW)) == ["waiting for pods: 503"]
+    assert words(emptiness(PODS, cluster(*everything_live()), 0, 0, NOW)) == ["No pods."]
+    assert words(emptiness(PODS, cluster(*everything_live()), 0, 5, NOW)) == ["preparing 5 pods"]
+
+
+def test_what_is_not_installed_says_what_to_do() -> None:
+    gangs = VIEWS["gangs"]
+    state = cluster(*everything_live(), phase("PodGroup", "absent"))
+    said = " ".join(words(emptiness(gangs, state, 0, 0, NOW)))
+    assert "podgroups not installed" in said
+    assert "feature-gates" in said
+
+
+def test_rows_that_are_filtered_out_are_not_called_empty() -> None:
+    said = words(emptiness(PODS, cluster(*everything_live(Pod=[pod("a")])), 1, 0, NOW))
+    assert said[0] == "None of 1 pods passes the filter."
+
+
+def test_the_summary_counts_live_sources() -> None:
+    assert words((summary(cluster(), UNICODE),)) == ["○ connecting"]
+    assert words((summary(cluster(phase("Pod", "watching"), phase("Node", "watching")), UNICODE),)) == ["● live 2 of 2"]
+    assert words((summary(cluster(phase("Pod", "watching"), phase("Node", "listing")), UNICODE),)) == ["○ live 1 of 2"]
+    assert words((summary(cluster(phase("Pod", "watching"), phase("Node", "waiting")), UNICODE),)) == ["▲ live 1 of 2"]
+    assert words((summary(cluster(phase("Pod", "watching"), phase("Node", "absent")), UNICODE),)) == ["● live 1 of 1"]
