@@ -107,18 +107,18 @@ def reserved_for(pod: Pod, claim: ResourceClaim) -> bool:
 
 
 def users(cluster: Cluster, claim_key: Key) -> list[Pod]:
-    """The pods that name the claim and hold it; claims shared by a gang are held by all members that name them."""
+    """The pods that name the claim and hold it, by name; a claim shared by a gang is held by all members that name it."""
     claim = cluster.claim(claim_key)
     if claim is None:
         return []
-    pods = (cluster.pod(key) for key in cluster.pods_by_claim[claim_key])
+    pods = (cluster.pod(key) for key in sorted(cluster.pods_by_claim[claim_key]))
     return [pod for pod in pods if pod is not None and reserved_for(pod, claim)]
 
 
 def holders(cluster: Cluster, device: DeviceId) -> list[tuple[ResourceClaim, AllocationResult]]:
-    """The claims that have the device, with the result that says so."""
+    """The claims that have the device, by name, with the result that says so."""
     found = []
-    for key in cluster.claims_by_device[device]:
+    for key in sorted(cluster.claims_by_device[device]):
         claim = cluster.claim(key)
         if claim is not None:
             found += [(claim, result) for result in claim.results if result.id == device]

@@ -7,6 +7,7 @@ never from the order of events, so any order of the same frames gives the same s
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from typing import Literal, TypeVar, cast
 
@@ -16,25 +17,31 @@ from ktui.cluster.index import Index
 from ktui.cluster.pools import Pool, PublishedDevice, assemble
 from ktui.cluster.store import Delta, Store
 from ktui.model.autoscaler import HorizontalPodAutoscaler
-from ktui.model.claim import ResourceClaim
+from ktui.model.claim import ResourceClaim, ResourceClaimTemplate
 from ktui.model.event import Event
 from ktui.model.frame import ActionTaken, Changed, Frame, Listed, Mark, Source, StreamPhase, StreamState
 from ktui.model.kinds import KINDS
 from ktui.model.meta import Key, Object, condition
 from ktui.model.pod import DEFAULT_SCHEDULER, Pod
 from ktui.model.podgroup import PodGroup
-from ktui.model.resourceslice import DeviceId, PoolId, ResourceSlice
+from ktui.model.resourceslice import Device, DeviceId, PoolId, ResourceSlice
 from ktui.model.taintrule import DeviceTaintRule
 from ktui.model.workload import Workload
+
+_PAIR = 2  # groups of one Workload: a group is called after its owner only while it is the only one
 
 O = TypeVar("O", bound=Object)  # noqa: E741 - the conventional name of an object type
 
 Entity = Literal["gangs", "devices", "claims", "taints", "autoscalers", "workloads", "pods"]
 """What views show a row of. Keys: (namespace, name), except devices: DeviceId, taints: see `taints.TaintKey`."""
 
+Selection = tuple[str | None, str | None, str | None]
+"""What a taint rule selects: (driver, pool, device), None for any."""
+
 
 class Dirty(Struct):
-    """Rows to recompute, by entity; `streams` when a source changed its state."""
+    """Rows to recompute, by entity; `streams` when a source changed its state. Rows also say whether a kind can be read at
+    all: when `Cluster.readable` changes for one, they are all to be computed again."""
 
     gangs: set[Key] = field(default_factory=set)
     devices: set[DeviceId] = field(default_factory=set)
@@ -80,13 +87,17 @@ class Cluster:
         self.streams: dict[tuple[str, str, str], Stream] = {}
         self.pods_by_group: Index[Key] = Index(_pod_group)
         self.pods_by_replicated_group: Index[Key] = Index(_replicated_group)
+        self.pods_by_workload: Index[Key] = Index(_pod_workload)
         self.pods_by_claim: Index[Key] = Index(pod_claims)
+        self.pods_by_awaited_template: Index[Key] = Index(_awaited_templates)
+        self.pods_by_scheduler: Index[str] = Index(_other_scheduler)
         self.attempts_by_scheduler: Index[str] = Index(_attempted_by)
         self.claims_by_device: Index[DeviceId] = Index(_claim_devices)
         self.slices_by_pool: Index[PoolId] = Index(_slice_pool)
         self.groups_by_workload: Index[Key] = Index(_group_workload)
         self.groups_by_claim: Index[Key] = Index(_group_claims)
         self.events_by_uid: Index[str] = Index(_event_uid)
+        self.rules_by_selection: Index[Selection] = Index(_rule_selection)
         self._pools: dict[PoolId, Pool | None] = {}
 
     # --- in ---
@@ -130,7 +141,12 @@ class Cluster:
             for obj in (delta.old, delta.new):
                 if obj is not None:
                     self._touch(obj, dirty)
+            schedulers = {s for obj in (delta.old, delta.new) if obj is not None for s in _other_scheduler(obj)}
+            tried = {s for s in schedulers if s in self.attempts_by_scheduler}
             self._reindex(delta)
+            for scheduler in schedulers:
+                if (scheduler in self.attempts_by_scheduler) != (scheduler in tried):
+                    self._touch_gangs_of(self.pods_by_scheduler[scheduler], dirty)
             if delta.new is not None:
                 self._touch(delta.new, dirty)
 
@@ -140,7 +156,10 @@ class Cluster:
             case "Pod":
                 self.pods_by_group.update(key, old, new)
                 self.pods_by_replicated_group.update(key, old, new)
+                self.pods_by_workload.update(key, old, new)
                 self.pods_by_claim.update(key, old, new)
+                self.pods_by_awaited_template.update(key, old, new)
+                self.pods_by_scheduler.update(key, old, new)
                 self.attempts_by_scheduler.update(key, old, new)
             case "ResourceClaim":
                 self.claims_by_device.update(key, old, new)
@@ -154,6 +173,8 @@ class Cluster:
                 self.groups_by_claim.update(key, old, new)
             case "Event":
                 self.events_by_uid.update(key, old, new)
+            case "DeviceTaintRule":
+                self.rules_by_selection.update(key, old, new)
 
     def _touch(self, obj: Object, dirty: Dirty) -> None:
         """Mark the rows that show something of `obj`, as the indexes know them now (asked before and after they change)."""
@@ -161,22 +182,24 @@ class Cluster:
             case Pod():
                 self._touch_pod(obj, dirty)
             case PodGroup():
-                dirty.gangs.add(obj.key)
-                dirty.workloads.update(_group_workload(obj))
-                dirty.pods.update(self.pods_by_group[obj.key])
-                dirty.claims.update(_group_claims(obj))
+                self._touch_group(obj, dirty)
             case Workload():
                 dirty.workloads.add(obj.key)
                 dirty.gangs.update(self.groups_by_workload[obj.key])
                 dirty.gangs.update((obj.namespace, f"{obj.name}/{group.name}") for group in obj.spec.pod_groups or ())
+                self._touch_gangs_of(self.pods_by_workload[obj.key], dirty)
             case ResourceClaim():
                 self._touch_claim(obj.key, dirty)
-                dirty.devices.update(_claim_devices(obj))
+                self._touch_devices(_claim_devices(obj), dirty)
+            case ResourceClaimTemplate():
+                self._touch_gangs_of(self.pods_by_awaited_template[obj.key], dirty)
             case ResourceSlice():
                 self._touch_pool(obj, dirty)
             case DeviceTaintRule():
                 dirty.taints.add(("rule", obj.name))
-                self._touch_devices(self.devices_of_rule(obj), dirty)
+                for device in self.devices_of_rule(obj):
+                    dirty.devices.add(device)
+                    self._touch_holders(device, dirty)
             case HorizontalPodAutoscaler():
                 dirty.autoscalers.add(obj.key)
             case _:
@@ -188,38 +211,56 @@ class Cluster:
             dirty.gangs.add((pod.namespace, group))
             dirty.gangs.update(_replicated_group(pod))
             owner = self.group((pod.namespace, group))
-            dirty.workloads.update(_group_workload(owner) if owner else ((pod.namespace, group.partition("/")[0]),))
+            dirty.workloads.update(_group_workload(owner) if owner else _pod_workload(pod))
         for claim_key in pod_claims(pod):
             dirty.claims.add(claim_key)
             claim = self.claim(claim_key)
             if claim is not None:
-                dirty.devices.update(_claim_devices(claim))
+                self._touch_devices(_claim_devices(claim), dirty)
+
+    def _touch_group(self, group: PodGroup, dirty: Dirty) -> None:
+        dirty.gangs.add(group.key)
+        dirty.pods.update(self.pods_by_group[group.key])
+        dirty.claims.update(_group_claims(group))
+        for workload in _group_workload(group):
+            dirty.workloads.add(workload)
+            if self.groups_by_workload.count(workload) <= _PAIR:
+                for sibling in self.groups_by_workload[workload]:
+                    dirty.gangs.add(sibling)
+                    dirty.pods.update(self.pods_by_group[sibling])
+
+    def _touch_gangs_of(self, pod_keys: Iterable[Key], dirty: Dirty) -> None:
+        pods = (self.pod(key) for key in pod_keys)
+        dirty.gangs.update((pod.namespace, pod.group) for pod in pods if pod is not None and pod.group)
 
     def _touch_claim(self, key: Key, dirty: Dirty) -> None:
         dirty.claims.add(key)
-        for pod_key in self.pods_by_claim[key]:
-            dirty.pods.add(pod_key)
-            pod = self.pod(pod_key)
-            if pod is not None and pod.group:
-                dirty.gangs.add((pod.namespace, pod.group))
+        users = self.pods_by_claim[key]
+        dirty.pods.update(users)
+        self._touch_gangs_of(users, dirty)
         dirty.gangs.update(self.groups_by_claim[key])
 
     def _touch_pool(self, piece: ResourceSlice, dirty: Dirty) -> None:
         """A slice may change which generation counts, so every device and driver taint of its pool may look different."""
-        pool = self.pool(piece.pool_id)
-        if pool is not None:
-            self._touch_devices(((*piece.pool_id, name) for name in pool.devices), dirty)
         for other in (piece, *self._slices(piece.pool_id)):
             for device in other.spec.devices or ():
-                dirty.devices.add((*other.pool_id, device.name))
-                for taint in device.taints or ():
-                    dirty.taints.add(("slice", *other.pool_id, device.name, taint.key, taint.value or "", taint.effect))
+                device_id = (*other.pool_id, device.name)
+                self._touch_devices((device_id,), dirty)
+                self._touch_holders(device_id, dirty)
+                dirty.taints.update(_slice_taints(device_id, device))
 
     def _touch_devices(self, devices: Iterable[DeviceId], dirty: Dirty) -> None:
+        """Devices whose users or publication changed, and their taints, which show what they hit."""
         for device in devices:
             dirty.devices.add(device)
-            for claim_key in self.claims_by_device[device]:
-                self._touch_claim(claim_key, dirty)
+            dirty.taints.update(("rule", rule.name) for rule in self.rules_of(device))
+            if (published := self.device(device)) is not None:
+                dirty.taints.update(_slice_taints(device, published.device))
+
+    def _touch_holders(self, device: DeviceId, dirty: Dirty) -> None:
+        """Claims that have the device and the pods that use them: both show its taints."""
+        for claim_key in self.claims_by_device[device]:
+            self._touch_claim(claim_key, dirty)
 
     # --- out ---
 
@@ -261,6 +302,14 @@ class Cluster:
         pool = self.pool(device_id[:2])
         return pool.devices.get(device_id[2]) if pool else None
 
+    def rules_of(self, device: DeviceId) -> list[DeviceTaintRule]:
+        """The rules that taint the device, by name. Costs the same however many rules there are for other devices."""
+        driver, pool, name = device
+        selections = itertools.product((None, driver), (None, pool), (None, name))
+        keys = sorted(key for selection in selections for key in self.rules_by_selection[selection])
+        store = self.stores["DeviceTaintRule"]
+        return [rule for key in keys if isinstance(rule := store.get(key), DeviceTaintRule)]
+
     def devices_of_rule(self, rule: DeviceTaintRule) -> Iterator[DeviceId]:
         """Every device the rule taints: published ones, and allocated ones that are published no longer."""
         selector = rule.spec.device_selector
@@ -282,8 +331,12 @@ class Cluster:
         return (event for key in self.events_by_uid[uid] if isinstance(event := store.get(key), Event))
 
     def streams_of(self, kinds: Iterable[str]) -> list[Stream]:
+        """The streams that stand for these kinds now. Where all namespaces together are forbidden and single ones are
+        watched instead, those."""
         wanted = frozenset(kinds)
-        return [stream for stream in self.streams.values() if stream.source.kind in wanted]
+        found = [s for s in self.streams.values() if s.source.kind in wanted and s.phase != "stopped"]
+        narrowed = {s.source.kind for s in found if s.source.namespace}
+        return [s for s in found if s.source.namespace or s.source.kind not in narrowed or s.phase != "no-access"]
 
     def synced(self, *kinds: str) -> bool:
         """Whether a complete list of every kind has arrived at least once, or the cluster does not serve the kind at all."""
@@ -312,26 +365,52 @@ def _replicated_group(obj: Object) -> Iterable[Key]:
         yield (obj.namespace, f"{ref.name}/{ref.pod_group}")
 
 
+def _pod_workload(obj: Object) -> Iterable[Key]:
+    """1.35: the Workload that the pod's group, "WORKLOAD/GROUP", is a part of."""
+    if isinstance(obj, Pod):
+        name, slash, _ = obj.group.partition("/")
+        if slash:
+            yield (obj.namespace, name)
+
+
+def _other_scheduler(obj: Object) -> Iterable[str]:
+    """The pod's scheduler, unless it is the default one."""
+    if isinstance(obj, Pod) and (scheduler := obj.spec.scheduler_name or DEFAULT_SCHEDULER) != DEFAULT_SCHEDULER:
+        yield scheduler
+
+
 def _attempted_by(obj: Object) -> Iterable[str]:
     """The scheduler, other than the default one, that has placed or refused the pod."""
-    if not isinstance(obj, Pod):
-        return
-    scheduler = obj.spec.scheduler_name or DEFAULT_SCHEDULER
-    if scheduler != DEFAULT_SCHEDULER and (obj.spec.node_name or condition(obj.status.conditions, "PodScheduled")):
-        yield scheduler
+    if isinstance(obj, Pod) and (obj.spec.node_name or condition(obj.status.conditions, "PodScheduled")):
+        yield from _other_scheduler(obj)
+
+
+def _made_claims(pod: Pod) -> dict[str, str | None]:
+    """What was made of the pod's claims that have a template; of several entries of one name the first counts."""
+    return {s.name: s.resource_claim_name for s in reversed(pod.status.resource_claim_statuses or ())}
 
 
 def pod_claims(obj: Object) -> Iterable[Key]:
     """Keys of the claims a pod uses: by name, made from templates, and the scheduler's for extended resources."""
     if not isinstance(obj, Pod):
         return
-    made = {s.name: s.resource_claim_name for s in obj.status.resource_claim_statuses or ()}
+    made = _made_claims(obj)
     for claim in obj.spec.resource_claims or ():
         if name := claim.resource_claim_name or made.get(claim.name):
             yield (obj.namespace, name)
     extended = obj.status.extended_resource_claim_status
     if extended is not None and extended.resource_claim_name:
         yield (obj.namespace, extended.resource_claim_name)
+
+
+def _awaited_templates(obj: Object) -> Iterable[Key]:
+    """Templates from which a claim of the pod is still to be made."""
+    if not isinstance(obj, Pod):
+        return
+    made = _made_claims(obj)
+    for claim in obj.spec.resource_claims or ():
+        if claim.resource_claim_template_name and claim.name not in made:
+            yield (obj.namespace, claim.resource_claim_template_name)
 
 
 def _claim_devices(obj: Object) -> Iterable[DeviceId]:
@@ -362,3 +441,14 @@ def _group_claims(obj: Object) -> Iterable[Key]:
 def _event_uid(obj: Object) -> Iterable[str]:
     if isinstance(obj, Event) and obj.involved_object.uid:
         yield obj.involved_object.uid
+
+
+def _rule_selection(obj: Object) -> Iterable[Selection]:
+    """Nothing for a rule without a selector: it selects no device."""
+    if isinstance(obj, DeviceTaintRule) and (selector := obj.spec.device_selector) is not None:
+        yield (selector.driver, selector.pool, selector.device)
+
+
+def _slice_taints(device_id: DeviceId, device: Device) -> Iterable[tuple[str, ...]]:
+    """Row keys of the taints that a driver published on a device."""
+    return (("slice", *device_id, taint.key, taint.value or "", taint.effect) for taint in device.taints or ())

@@ -42,12 +42,8 @@ def taints_of(cluster: Cluster, device: DeviceId) -> tuple[EffectiveTaint, ...]:
     own = (published.device.taints or ()) if published else ()
     return (
         *(EffectiveTaint(taint, "slice") for taint in own),
-        *(EffectiveTaint(rule.spec.taint, "rule", rule.name) for rule in rules_of(cluster, device)),
+        *(EffectiveTaint(rule.spec.taint, "rule", rule.name) for rule in cluster.rules_of(device)),
     )
-
-
-def rules_of(cluster: Cluster, device: DeviceId) -> Iterable[DeviceTaintRule]:
-    return (rule for rule in cluster.all(DeviceTaintRule) if rule.matches(device))
 
 
 def worst(taints: Iterable[EffectiveTaint]) -> EffectiveTaint | None:

@@ -1,0 +1,129 @@
+"""The property that keeps the screen right: whatever a frame does to a row, `apply` names that row.
+
+Screens recompute the rows that `Dirty` names, and all rows when a source becomes readable or stops being so; nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from ktui.cluster.state import Cluster, Entity
+from ktui.model.frame import Frame
+from ktui.model.kinds import KINDS
+from ktui.model.meta import Object
+from ktui.views.base import Row
+from ktui.views.registry import VIEWS
+from tests.unit import builders as b
+from tests.unit.cluster import worlds
+
+Rows = dict[tuple[str, Hashable], Row]
+
+
+def rows_of(cluster: Cluster) -> Rows:
+    return {
+        (name, key): row
+        for name, view in VIEWS.items()
+        for key in view.keys(cluster)
+        if (row := view.row(cluster, key)) is not None
+    }
+
+
+def sources_of(cluster: Cluster) -> list[tuple[str, bool, bool]]:
+    return [(kind, cluster.readable(kind), cluster.synced(kind)) for kind in KINDS]
+
+
+@settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
+@given(worlds.steps(24))
+def test_every_row_that_changes_is_named(course: list[worlds.Step]) -> None:
+    cluster = Cluster()
+    for kind in KINDS:
+        cluster.apply(b.listed(kind, version="1"))
+    before, sources = rows_of(cluster), sources_of(cluster)
+    for version, step in enumerate(course, start=2):
+        dirty = cluster.apply(worlds.frame(step, version))
+        after, sources_now = rows_of(cluster), sources_of(cluster)
+        if sources_now == sources:
+            changed = {at for at in before.keys() | after.keys() if before.get(at) != after.get(at)}
+            missed = sorted(str(at) for at in changed if at[1] not in getattr(dirty, at[0]))
+            assert not missed, f"step {version}: {step}"
+        else:
+            assert dirty.streams
+        before, sources = after, sources_now
+
+
+VOLCANO = {"schedulerName": "volcano"}
+TRIED = [b.condition("PodScheduled", "False", "Unschedulable", "no room")]
+AWAITING = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "one-gpu"}]}
+REPLICA = {"workloadRef": {"name": "w", "podGroup": "workers", "podGroupReplicaKey": "0"}}
+JOB = {"ownerReferences": [b.owner("Job", "train")]}
+OF_W = {"workloadRef": {"workloadName": "w", "templateName": "t"}}
+HELD = b.claim("c", [b.result("gpu-0")], reserved=[b.pod_consumer("p")])
+USER = b.pod("p", spec={"resourceClaims": [{"name": "gpu", "resourceClaimName": "c"}]})
+
+
+@pytest.mark.parametrize(
+    ("known", "frame", "entity", "key"),
+    [
+        pytest.param(
+            (b.group("g", 1), b.pod("p", group="g", spec=VOLCANO)),
+            b.added(b.pod("other", spec=VOLCANO, conditions=TRIED)),
+            "gangs",
+            ("ml", "g"),
+            id="a scheduler thought missing has refused another gang's pod",
+        ),
+        pytest.param(
+            (b.group("g", 1), b.pod("p", group="g", spec=AWAITING)),
+            b.added(b.template("one-gpu")),
+            "gangs",
+            ("ml", "g"),
+            id="the template that a claim waits for was made",
+        ),
+        pytest.param(
+            (b.group("g", 1, meta_=JOB, spec=OF_W), b.workload("w")),
+            b.added(b.group("second", 1, meta_=JOB, spec=OF_W)),
+            "gangs",
+            ("ml", "g"),
+            id="a sibling makes the owner's name ambiguous",
+        ),
+        pytest.param(
+            (b.pod("p", spec=REPLICA),),
+            b.added(b.workload("w", groups={"workers": 2})),
+            "gangs",
+            ("ml", "w/workers/0"),
+            id="1.35: the Workload of a replica says its minCount",
+        ),
+        pytest.param(
+            (b.piece("s", ["gpu-0"]), HELD, b.rule("r", {"driver": b.DRIVER})),
+            b.added(USER),
+            "taints",
+            ("rule", "r"),
+            id="a rule counts the pods it hits",
+        ),
+        pytest.param(
+            (b.piece("s", ["gpu-0"]), b.rule("r", {"driver": b.DRIVER})),
+            b.added(b.piece("s2", ["gpu-1"], pool="node-2")),
+            "taints",
+            ("rule", "r"),
+            id="a rule counts the devices it hits",
+        ),
+        pytest.param(
+            (b.piece("old", [{"name": "gpu-0", "taints": [b.taint()]}]), b.piece("new", ["gpu-1"], generation=2), HELD),
+            b.deleted(b.piece("new", ["gpu-1"], generation=2)),
+            "claims",
+            ("ml", "c"),
+            id="the older generation counts again, with its taints",
+        ),
+    ],
+)
+def test_what_a_frame_does_far_away_is_named(
+    known: tuple[Object, ...], frame: Frame, entity: Entity, key: Hashable
+) -> None:
+    cluster = b.cluster_of(*known)
+    view = VIEWS[entity]
+    before = view.row(cluster, key)
+    dirty = cluster.apply(frame)
+    assert view.row(cluster, key) != before
+    assert key in getattr(dirty, entity)

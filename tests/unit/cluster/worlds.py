@@ -1,0 +1,346 @@
+"""Random frames over a small world, in which names meet often: the food of the property tests.
+
+Few names and many references between them, so that a handful of frames already makes groups without pods, pods without
+groups, shared and foreign claims, devices in two generations of a pool, rules that hit everything.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from ktui.model.decode import from_builtins
+from ktui.model.frame import Changed, Frame, Listed
+from ktui.model.kinds import KINDS
+from ktui.model.meta import Object
+from tests.unit.builders import DRIVER, Document, phase, source, uid_of
+
+NAMESPACES = (*("ml",) * 7, "lab")
+PODS = ("p0", "p1", "p2", "p3")
+GROUPS = ("g0", "g1")
+WORKLOADS = ("w0", "w1")
+CLAIMS = ("c0", "c1", "c2")
+TEMPLATES = ("t0",)
+POOLS = ("n0", "n1")
+DEVICES = ("d0", "d1")
+SLICES = ("s0", "s1", "s2")
+RULES = ("r0", "r1")
+
+
+def _maybe(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.none() | values
+
+
+def _of(*values: Any) -> st.SearchStrategy[Any]:
+    return st.sampled_from(values)
+
+
+@st.composite
+def _meta(draw: st.DrawFn, names: tuple[str, ...], *, namespaced: bool = True) -> Document:
+    name = draw(_of(*names))
+    namespace = draw(_of(*NAMESPACES)) if namespaced else ""
+    life = draw(_of(*("",) * 7, "-again"))
+    return {
+        "name": name,
+        "namespace": namespace,
+        "uid": uid_of(name, namespace) + life,
+        "generation": draw(_of(None, 1, 2)),
+        "creationTimestamp": draw(_of(None, "2026-11-30T05:54:09Z", "2026-11-30T05:54:19Z")),
+        "deletionTimestamp": draw(_of(*(None,) * 7, "2026-11-30T05:55:00Z")),
+    }
+
+
+def _owned(metadata: Document, owners: list[Document]) -> Document:
+    return {**metadata, "ownerReferences": [{**o, "controller": True} for o in owners]}
+
+
+_taint = st.fixed_dictionaries({"key": _of("a", "b"), "effect": _of("None", "NoSchedule", "NoExecute", "Odd")})
+_taints = st.lists(_taint, max_size=2)
+_scheduled = st.builds(
+    lambda status, reason, message: [
+        {
+            "type": "PodScheduled",
+            "status": status,
+            "reason": reason,
+            "message": message,
+            "lastTransitionTime": "2026-11-30T05:54:15Z",
+        }
+    ],
+    _of("True", "False"),
+    _of("Unschedulable", "SchedulerError", "SchedulingGated"),
+    _of("0/2 nodes are available", "pod group is unschedulable, x", None),
+)
+
+
+@st.composite
+def pods(draw: st.DrawFn) -> Document:
+    metadata = draw(_meta(PODS))
+    claims = draw(
+        st.lists(
+            st.fixed_dictionaries({"name": _of("x", "y")}).flatmap(
+                lambda entry: _of(
+                    {**entry, "resourceClaimName": "c0"},
+                    {**entry, "resourceClaimName": "c1"},
+                    {**entry, "resourceClaimTemplateName": "t0"},
+                )
+            ),
+            max_size=2,
+            unique_by=lambda entry: entry["name"],
+        )
+    )
+    made = draw(st.lists(st.fixed_dictionaries({"name": _of("x", "y"), "resourceClaimName": _of(None, *CLAIMS)})))
+    references = st.lists(st.fixed_dictionaries({"name": _of("x", "y"), "request": _of("", "gpu")}), max_size=2)
+    containers = [
+        {"name": name, "resources": {"claims": draw(references), "requests": {"example.com/gpu": 1}}} for name in "mn"
+    ]
+    reports = _of(
+        None,
+        [{"name": "claim:x", "resources": [{"resourceID": "cdi=0", "health": "Unhealthy"}]}],
+        [{"name": "claim:x/gpu", "resources": [{"resourceID": f"{DRIVER}/n0/d0", "health": "Unhealthy"}]}],
+    )
+    group: Document = draw(
+        _of(
+            {},
+            *({"schedulingGroup": {"podGroupName": name}} for name in (*GROUPS, *GROUPS, *GROUPS, "g-none")),
+            *({"workloadRef": {"name": name, "podGroup": part}} for name in WORKLOADS for part in ("a", "b")),
+            *({"workloadRef": {"name": "w0", "podGroup": "a", "podGroupReplicaKey": key}} for key in "01"),
+        )
+    )
+    return {
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": {
+            **group,
+            "nodeName": draw(_of(None, None, None, "n0")),
+            "schedulerName": draw(_of(None, "volcano")),
+            "schedulingGates": draw(_of(*(None,) * 7, [{"name": "example.com/quota"}])),
+            "resourceClaims": claims,
+            "initContainers": draw(_of(None, [containers[1]])),
+            "containers": [containers[0]],
+        },
+        "status": {
+            "phase": draw(_of("Pending", "Pending", "Pending", "Running", "Succeeded", "Failed")),
+            "conditions": draw(_maybe(_maybe(_scheduled))),
+            "resourceClaimStatuses": made,
+            "extendedResourceClaimStatus": draw(
+                _of(
+                    None,
+                    {
+                        "resourceClaimName": "c2",
+                        "requestMappings": [
+                            {"containerName": "m", "resourceName": "example.com/gpu", "requestName": "gpu"}
+                        ],
+                    },
+                )
+            ),
+            "containerStatuses": [{"name": "m", "allocatedResourcesStatus": draw(reports)}],
+        },
+    }
+
+
+@st.composite
+def claims(draw: st.DrawFn) -> Document:
+    metadata = draw(_meta(CLAIMS))
+    namespace = metadata["namespace"]
+    owners = [{"kind": "Pod", "name": name, "uid": uid_of(name, namespace), "apiVersion": "v1"} for name in PODS]
+    owners += [{"kind": "PodGroup", "name": name, "apiVersion": "scheduling.k8s.io/v1beta1"} for name in GROUPS]
+    results = st.lists(
+        st.fixed_dictionaries(
+            {
+                "driver": st.just(DRIVER),
+                "pool": _of(*POOLS),
+                "device": _of(*DEVICES),
+                "request": _of("gpu", "gpu/sub"),
+                "adminAccess": _of(None, None, True),
+            }
+        ),
+        max_size=2,
+    )
+    consumers = [{"resource": "pods", "name": name, "uid": uid_of(name, namespace)} for name in PODS]
+    consumers += [{"apiGroup": "scheduling.k8s.io", "resource": "podgroups", "name": name} for name in GROUPS]
+    return {
+        "kind": "ResourceClaim",
+        "metadata": _owned(metadata, draw(st.lists(_of(*owners), max_size=1))),
+        "spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu", "count": 1}}]}},
+        "status": {
+            "allocation": draw(_maybe(results.map(lambda found: {"devices": {"results": found}}))),
+            "reservedFor": draw(st.lists(_of(*consumers), max_size=2)),
+        },
+    }
+
+
+@st.composite
+def slices(draw: st.DrawFn) -> Document:
+    devices = st.lists(st.fixed_dictionaries({"name": _of(*DEVICES), "taints": _taints}), max_size=2)
+    return {
+        "kind": "ResourceSlice",
+        "metadata": draw(_meta(SLICES, namespaced=False)),
+        "spec": {
+            "driver": DRIVER,
+            "nodeName": draw(_of(None, "n0", "n1")),
+            "pool": {
+                "name": draw(_of(*POOLS)),
+                "generation": draw(_of(1, 2)),
+                "resourceSliceCount": draw(_of(1, 1, 2)),
+            },
+            "devices": draw(devices),
+        },
+    }
+
+
+@st.composite
+def rules(draw: st.DrawFn) -> Document:
+    selectors: tuple[Document | None, ...] = (
+        None,
+        {},
+        {"driver": DRIVER},
+        {"driver": "other.example.com"},
+        {"pool": "n0"},
+        {"device": "d0"},
+        {"driver": DRIVER, "pool": "n0"},
+        {"driver": DRIVER, "pool": "n0", "device": "d0"},
+        {"driver": DRIVER, "pool": "n1", "device": "d1"},
+    )
+    return {
+        "kind": "DeviceTaintRule",
+        "metadata": draw(_meta(RULES, namespaced=False)),
+        "spec": {"deviceSelector": draw(_of(*selectors)), "taint": draw(_taint)},
+        "status": {
+            "conditions": draw(
+                _of(
+                    None,
+                    [
+                        {
+                            "type": "EvictionInProgress",
+                            "status": "True",
+                            "reason": "PodsPendingEviction",
+                            "observedGeneration": 1,
+                        }
+                    ],
+                )
+            )
+        },
+    }
+
+
+@st.composite
+def groups(draw: st.DrawFn) -> Document:
+    placed = st.builds(
+        lambda type_, status, message: [
+            {"type": type_, "status": status, "message": message, "lastTransitionTime": "2026-11-30T05:54:15Z"}
+        ],
+        _of("PodGroupInitiallyScheduled", "PodGroupScheduled"),
+        _of("True", "False"),
+        _of(None, "pod group preemption: ongoing preemption on nominated nodes", "minCount (2) cannot be satisfied"),
+    )
+    shared = _of(
+        None,
+        [{"name": "x", "resourceClaimName": "c0"}],
+        [{"name": "x", "resourceClaimTemplateName": "t0"}],
+    )
+    return {
+        "kind": "PodGroup",
+        "metadata": _owned(draw(_meta(GROUPS)), draw(st.lists(st.just({"kind": "Job", "name": "job"}), max_size=1))),
+        "spec": {
+            "workloadRef": draw(_of(None, *({"workloadName": name, "templateName": "t"} for name in WORKLOADS))),
+            "schedulingPolicy": draw(_of({"basic": {}}, *({"gang": {"minCount": n}} for n in (0, 1, 2)))),
+            "resourceClaims": draw(shared),
+        },
+        "status": {
+            "conditions": draw(_maybe(placed)),
+            "resourceClaimStatuses": draw(_of(None, [{"name": "x", "resourceClaimName": "c1"}])),
+        },
+    }
+
+
+@st.composite
+def workloads(draw: st.DrawFn) -> Document:
+    parts = st.lists(
+        st.fixed_dictionaries({"name": _of("a", "b"), "policy": _of({"basic": {}}, {"gang": {"minCount": 2}})}),
+        max_size=2,
+        unique_by=lambda part: part["name"],
+    )
+    return {
+        "kind": "Workload",
+        "metadata": draw(_meta(WORKLOADS)),
+        "spec": {"podGroups": draw(parts), "controllerRef": draw(_of(None, {"kind": "Job", "name": "job"}))},
+    }
+
+
+@st.composite
+def autoscalers(draw: st.DrawFn) -> Document:
+    return {
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": draw(_meta(("h0",))),
+        "spec": {"minReplicas": draw(_of(None, 0, 2)), "maxReplicas": draw(_of(0, 1, 5))},
+        "status": {"currentReplicas": draw(_of(None, 0, 1)), "desiredReplicas": draw(_of(None, 0, 3))},
+    }
+
+
+def templates() -> st.SearchStrategy[Document]:
+    return st.builds(lambda meta: {"kind": "ResourceClaimTemplate", "metadata": meta}, _meta(TEMPLATES))
+
+
+_documents: dict[str, st.SearchStrategy[Document]] = {
+    "Pod": pods(),
+    "ResourceClaim": claims(),
+    "ResourceSlice": slices(),
+    "DeviceTaintRule": rules(),
+    "PodGroup": groups(),
+    "Workload": workloads(),
+    "HorizontalPodAutoscaler": autoscalers(),
+    "ResourceClaimTemplate": templates(),
+}
+_OFTEN = ("Pod", "Pod", "Pod", "ResourceClaim", "ResourceClaim", "ResourceSlice", "DeviceTaintRule", "PodGroup")
+_KINDS = _of(*_OFTEN, "Workload", "HorizontalPodAutoscaler", "ResourceClaimTemplate")
+PHASES = ("watching", "waiting", "no-access", "listing", "absent")
+
+Step = tuple[str, str, Any]
+"""("event", type, document), ("list", kind, documents) or ("phase", kind, phase)."""
+
+
+def _events() -> st.SearchStrategy[Step]:
+    documents = _KINDS.flatmap(lambda kind: _documents[kind])
+    return st.tuples(st.just("event"), _of("ADDED", "MODIFIED", "MODIFIED", "DELETED"), documents)
+
+
+def _lists() -> st.SearchStrategy[Step]:
+    return _KINDS.flatmap(
+        lambda kind: st.tuples(st.just("list"), st.just(kind), st.lists(_documents[kind], max_size=4))
+    )
+
+
+def _phases() -> st.SearchStrategy[Step]:
+    return st.tuples(st.just("phase"), _of("Pod", "PodGroup", "ResourceClaim"), _of(*PHASES))
+
+
+def steps(length: int = 30, *, phases: bool = True) -> st.SearchStrategy[list[Step]]:
+    """One course of events, on top of a list of every kind. `frame` gives each step a version that grows."""
+    start = st.tuples(
+        *(
+            st.tuples(st.just("list"), st.just(kind), st.lists(_documents[kind], min_size=2, max_size=4))
+            for kind in _documents
+        )
+    )
+    events = _events()
+    others = _lists() | _phases() if phases else _lists()
+    course = st.lists(st.one_of(*(events,) * 9, others), min_size=length // 2, max_size=length)
+    return st.builds(lambda first, then: [*first, *then], start, course)
+
+
+def frame(step: Step, version: int) -> Frame:
+    what, detail, content = step
+    if what == "phase":
+        return phase(detail, content)
+    if what == "list":
+        objects = {obj.key: obj for obj in (_typed(document, version) for document in content)}
+        return Listed(source(detail), str(version), tuple(objects.values()))
+    obj = _typed(content, version)
+    return Changed(source(type(obj).__name__), detail, obj)  # type: ignore[arg-type]  # drawn from the three types
+
+
+def _typed(document: Document, version: int) -> Object:
+    kind = KINDS[document["kind"]]
+    metadata = {**document["metadata"], "resourceVersion": str(version)}
+    return from_builtins(kind, kind.versions[0], {**document, "metadata": metadata})
