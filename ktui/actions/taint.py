@@ -75,7 +75,7 @@ async def plan_taint(
         if error.status != 404:
             raise
         request = ActionRequest("create", RULE, api.version(RULE), "", name, body)
-        before = "no such rule"
+        before = "no taint"
     else:
         request, before = _change(current, device, taint, api.version(RULE))
     where = "/".join(device)

@@ -40,7 +40,7 @@ async def plan_untaint(api: ActionApi, cluster: Cluster, device: DeviceId, *, ta
         sentence=f"the taint {text} goes from {where}; pods that were evicted do not come back by themselves",
         request=ActionRequest("delete", RULE, api.version(RULE), "", name, options),
         before=text,
-        after="no such rule",
+        after="no taint",
         done=lambda state: state.stores[RULE.name].get(("", name)) is None,
         applied=lambda after: after is None,
         warnings=_warnings(cluster, device, found, ours=ours),
