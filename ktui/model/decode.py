@@ -150,7 +150,7 @@ def decode_list(kind: Kind, version: str, data: bytes) -> ListPage:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             pass
         else:
-            if page.kind != "Table":
+            if not page.kind or page.kind.endswith("List"):
                 return _page(page.items, page.metadata)
     document = _parse(data)
     if (
