@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import signal
 import sys
+from typing import Final
 
 from tests.cluster import infra
 from tests.cluster.controlplane import build
 from tests.cluster.controlplane.cluster import ControlPlane, ControlPlaneError
+
+_ENDING: Final = {signal.SIGINT, signal.SIGTERM}
 
 
 def main(arguments: list[str]) -> int:
@@ -21,7 +24,9 @@ def main(arguments: list[str]) -> int:
             with ControlPlane(where) as plane:
                 infra.load(plane.api())
                 print(f"export KUBECONFIG={plane.kubeconfig}", flush=True)
-                signal.sigwait({signal.SIGINT, signal.SIGTERM})
+                # Only now: the processes of the control plane inherit what was blocked when they started.
+                signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+                signal.sigwait(_ENDING)
     except KeyboardInterrupt:
         return 130
     except (build.BuildError, ControlPlaneError) as error:
