@@ -20,6 +20,7 @@ DeviceState = Literal[
     "tainted",  # NoSchedule or NoExecute, in use or not
     "unhealthy",
     "unusable",  # not in use, and its pool is incomplete or invalid
+    "unknown",  # nobody is seen to use it, but not all claims of the cluster are seen
     "gone",  # allocated, but published no longer
 ]
 
@@ -66,10 +67,10 @@ def device_info(cluster: Cluster, device: DeviceId) -> DeviceInfo | None:
     taints = taints_of(cluster, device)
     health = device_health(cluster, device) if held else None
     info = DeviceInfo(device, "free", published, pool, held, tuple(pods.values()), taints, health)
-    return info._replace(state=_state(info))
+    return info._replace(state=_state(cluster, info))
 
 
-def _state(info: DeviceInfo) -> DeviceState:
+def _state(cluster: Cluster, info: DeviceInfo) -> DeviceState:
     if info.published is None:
         return "gone"
     if info.health is not None and info.health.health == "Unhealthy":
@@ -81,4 +82,4 @@ def _state(info: DeviceInfo) -> DeviceState:
         return "used"
     if info.pool is not None and info.pool.status != "ok":
         return "unusable"
-    return "free"
+    return "free" if cluster.sees_all("ResourceClaim") else "unknown"

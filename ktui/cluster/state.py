@@ -345,6 +345,10 @@ class Cluster:
             for kind in kinds
         )
 
+    def sees_all(self, kind: str) -> bool:
+        """Whether the objects of all namespaces are known: only then is what nobody claims free."""
+        return any(s.synced and not s.source.namespace and not s.source.selector for s in self.streams_of((kind,)))
+
     def readable(self, kind: str) -> bool:
         """Whether the state of the kind is known and current enough to say that something does not exist."""
         streams = self.streams_of((kind,))

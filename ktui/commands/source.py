@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ktui.cluster.state import Cluster
 from ktui.errors import UsageError
+from ktui.model.kinds import KINDS
 from ktui.ui.safe import safe
 
 
@@ -43,6 +44,7 @@ def _from_recording(args: argparse.Namespace) -> Filled:
 
 
 async def _from_cluster(args: argparse.Namespace, kinds: tuple[str, ...]) -> Filled:
+    """`kinds` begins with the one that the rows are made of."""
     from ktui.commands.cluster import wanted
     from ktui.kube.once import first_error, read_once
     from ktui.kube.opening import open_transport, resolve
@@ -50,7 +52,9 @@ async def _from_cluster(args: argparse.Namespace, kinds: tuple[str, ...]) -> Fil
     wish = wanted(args)
     _, target = resolve(wish)
     cluster = Cluster()
-    namespace = "" if getattr(args, "all_namespaces", False) else target.namespace
+    # A device may be in use from any namespace: what is not of a namespace is joined with all of them.
+    everywhere = getattr(args, "all_namespaces", False) or not KINDS[kinds[0]].namespaced
+    namespace = "" if everywhere else target.namespace
     async with open_transport(wish, target) as transport:
         try:
             await read_once(transport, kinds, namespace, cluster.apply)

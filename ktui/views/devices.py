@@ -19,6 +19,7 @@ STYLES: Final[dict[DeviceState, Style]] = {
     "tainted": "bad",
     "unhealthy": "bad",
     "unusable": "warn",
+    "unknown": "dim",
     "gone": "bad",
 }
 _MODEL_NAMES = ("productName", "model", "type")
@@ -68,7 +69,7 @@ class DevicesView:
         )
         amount = parse_quantity(_capacity(device, driver))
         sort = (pool, name, info.state, model, numa, float(amount or 0), users, taints, driver)
-        problem = info.state not in ("free", "used") or info.conflict
+        problem = info.state not in ("free", "used", "unknown") or info.conflict
         return Row(key=info.id, cells=cells, sort=sort, uid=device_full(info.id), problem=problem)
 
     def names(self, cluster: Cluster, key: RowKey) -> tuple[str, ...]:  # noqa: ARG002 - the key says it
@@ -180,6 +181,8 @@ def _trouble(info: DeviceInfo) -> str:
         return f"{info.health.health}, not tainted. {info.health.message}".strip()
     if info.state == "unusable" and info.pool is not None:
         return f"pool {info.pool.status}: {info.pool.problem}"
+    if info.state == "unknown":
+        return "not all claims can be read"
     return "published no longer" if info.state == "gone" else ""
 
 

@@ -87,7 +87,7 @@ class MainScreen(Screen[None]):
         self._failure = ""
         self._generation = 0
         self._second = 0
-        self._readable: dict[str, bool] = {}
+        self._readable: dict[str, tuple[bool, bool]] = {}
         self._catching_up: set[ViewModel] = set()
         self._detail_key: RowKey | None = None
         self._filter_timer: Timer | None = None
@@ -203,12 +203,15 @@ class MainScreen(Screen[None]):
 
     def _follow_streams(self, session: Session) -> None:
         """Rows say "unknown" when a kind they need cannot be read: they change when that does."""
-        readable = {kind: session.cluster.readable(kind) for kind in session.cluster.stores}
+        cluster = session.cluster
+        readable = {kind: (cluster.readable(kind), cluster.sees_all(kind)) for kind in cluster.stores}
         changed = {kind for kind, can in readable.items() if can != self._readable.get(kind)}
         self._readable = readable
         for model in self._models.values():
             if changed.intersection((*model.view.kinds, *model.view.joins)):
                 model.rebase(session.cluster)
+        if self._map is not None and "ResourceClaim" in changed:
+            self._map.rebase(session.cluster)
         if all(stream.synced or stream.phase != "listing" for stream in session.cluster.streams.values()):
             self._settle()
 
