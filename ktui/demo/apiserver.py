@@ -123,6 +123,11 @@ class ApiServer:
         host, port = self._address
         return f"{'https' if self._ssl else 'http'}://{host}:{port}"
 
+    @property
+    def _documents(self) -> Documents:
+        """Made anew for every request: what is served may change."""
+        return Documents(KINDS, self.serves, self.git_version)
+
     def create(self, kind: str, obj: JSON) -> JSON:
         """Put an object into the cluster, as a controller would."""
         return self.registry.create(KINDS[kind], obj)
@@ -137,6 +142,8 @@ class ApiServer:
                 return await self._review(request, address, user)
             access.check(self.authorizer, _attributes(user, request, address))
             if address.kind is None:
+                if not address.group or address.group in self._documents.groups():
+                    raise status.no_such_resource()
                 return _no_such_path()
             return await self._resource(request, address, address.kind)
         except status.Refused as refused:
@@ -146,7 +153,7 @@ class ApiServer:
         access.check(self.authorizer, access.Attributes(user, request.method.lower(), path=request.path))
         if request.path in ("/readyz", "/livez", "/healthz"):
             return web.Response(text="ok")
-        documents = Documents(KINDS, self.serves, self.git_version)
+        documents = self._documents
         if "apidiscovery.k8s.io" in request.headers.get("Accept", "") and (found := documents.aggregated(request.path)):
             body, etag = found
             headers = {"ETag": etag, "Content-Type": AGGREGATED}

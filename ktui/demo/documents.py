@@ -39,13 +39,13 @@ class Documents:
                 return {
                     "kind": "APIGroupList",
                     "apiVersion": "v1",
-                    "groups": [self._group(name) for name in self._groups()],
+                    "groups": [self._group(name) for name in self.groups()],
                 }
             case ["api", "v1"]:
                 return self._resources("", "v1")
-            case ["apis", group] if group in self._groups():
+            case ["apis", group] if group in self.groups():
                 return {"kind": "APIGroup", "apiVersion": "v1", **self._group(group)}
-            case ["apis", group, version] if version in self._groups().get(group, ()):
+            case ["apis", group, version] if version in self.groups().get(group, ()):
                 return self._resources(group, version)
             case _:
                 return None
@@ -54,14 +54,14 @@ class Documents:
         """The aggregated document at /api or /apis, and its ETag."""
         if path not in ("/api", "/apis"):
             return None
-        names = [""] if path == "/api" else list(self._groups())
+        names = [""] if path == "/api" else list(self.groups())
         items = [self._discovery(name) for name in names]
         body = msgspec.json.encode(
             {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": items}
         )
         return body, f'"{hashlib.sha256(body).hexdigest().upper()}"'
 
-    def _groups(self) -> dict[str, list[str]]:
+    def groups(self) -> dict[str, list[str]]:
         """Named group → its versions, in order of preference."""
         groups: dict[str, list[str]] = {}
         for kind in self._kinds.values():
@@ -78,7 +78,7 @@ class Documents:
         ]
 
     def _group(self, name: str) -> JSON:
-        versions = [{"groupVersion": f"{name}/{version}", "version": version} for version in self._groups()[name]]
+        versions = [{"groupVersion": f"{name}/{version}", "version": version} for version in self.groups()[name]]
         return {"name": name, "versions": versions, "preferredVersion": versions[0]}
 
     def _resources(self, group: str, version: str) -> JSON:
@@ -111,7 +111,7 @@ class Documents:
         }
 
     def _discovery(self, group: str) -> JSON:
-        versions = ["v1"] if not group else self._groups()[group]
+        versions = ["v1"] if not group else self.groups()[group]
         return {
             "metadata": {"name": group, "creationTimestamp": None} if group else {"creationTimestamp": None},
             "versions": [

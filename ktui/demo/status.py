@@ -31,6 +31,11 @@ def not_found(kind: Kind, name: str) -> Refused:
     return Refused(404, "NotFound", f'{kind.resource} "{name}" not found', _details(kind, name))
 
 
+def no_such_resource() -> Refused:
+    """A resource or version that is not served, in a group that is."""
+    return Refused(404, "NotFound", "the server could not find the requested resource", {})
+
+
 def already_exists(kind: Kind, name: str) -> Refused:
     return Refused(409, "AlreadyExists", f'{kind.resource} "{name}" already exists', _details(kind, name))
 
@@ -122,7 +127,7 @@ def continue_expired(token: str) -> Refused:
 
 
 def too_large(requested: int, current: int) -> Refused:
-    message = f"Too large resource version: {requested}, current: {current}"
+    message = f"Timeout: Too large resource version: {requested}, current: {current}"
     cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
     return Refused(504, "Timeout", message, {"causes": [cause], "retryAfterSeconds": 1}, retry_after=1)
 

@@ -1,0 +1,249 @@
+"""Writes, their preconditions, and who may."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tests.contract.client import Answer, Client, Json, template
+
+RULES = "/apis/resource.k8s.io/v1/devicetaintrules"
+
+
+def _refused(answer: Answer, code: int, reason: str) -> Json:
+    document = answer.json
+    assert (answer.status, document["kind"], document["code"], document["reason"]) == (code, "Status", code, reason)
+    return document
+
+
+def _rule(name: str, **taint: Any) -> Json:
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "DeviceTaintRule",
+        "metadata": {"name": name},
+        "spec": {
+            "deviceSelector": {"driver": "gpu.example.com", "pool": "nowhere", "device": "gpu-0"},
+            "taint": {"key": "example.com/test", "effect": "None", **taint},
+        },
+    }
+
+
+@pytest.fixture
+async def rule(client: Client) -> AsyncIterator[str]:
+    """The name of a rule that the test may make; it is gone afterwards."""
+    name = f"rule-{client.namespace}"
+    yield name
+    await client.call("DELETE", f"{RULES}/{name}")
+
+
+def _autoscaler(client: Client, **spec: Any) -> tuple[str, Json]:
+    metrics = [
+        {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}}}
+    ]
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "nothing"}
+    path = f"/apis/autoscaling/v2/namespaces/{client.namespace}/horizontalpodautoscalers"
+    body = {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "hpa"},
+        "spec": {"scaleTargetRef": target, "minReplicas": 2, "maxReplicas": 5, "metrics": metrics, **spec},
+    }
+    return path, body
+
+
+async def test_a_created_object_gets_its_identity(client: Client) -> None:
+    made = await client.make("a")
+    metadata = made["metadata"]
+    assert metadata["namespace"] == client.namespace
+    assert len(metadata["uid"]) == 36
+    assert metadata["resourceVersion"].isdigit()
+    assert metadata["creationTimestamp"].endswith("Z")
+    assert (await client.call("GET", f"{client.templates}/a")).json == made
+
+
+async def test_generated_names(client: Client) -> None:
+    body = template("")
+    body["metadata"] = {"generateName": "made-"}
+    names = {(await client.call("POST", client.templates, body)).json["metadata"]["name"] for _ in range(2)}
+    assert len(names) == 2
+    assert all(name.startswith("made-") and len(name) == 10 for name in names)
+
+
+async def test_a06_a_name_that_is_taken(client: Client) -> None:
+    await client.make("a")
+    document = _refused(await client.call("POST", client.templates, template("a")), 409, "AlreadyExists")
+    assert document["message"] == 'resourceclaimtemplates.resource.k8s.io "a" already exists'
+
+
+async def test_a01_a_dry_run_stores_nothing(client: Client) -> None:
+    answer = await client.call("POST", client.templates, template("a"), query={"dryRun": "All"})
+    assert answer.status == 201
+    assert answer.json["metadata"]["uid"]
+    assert (await client.call("GET", f"{client.templates}/a")).status == 404
+    await client.make("a")
+    path = f"{client.templates}/a"
+    assert (await client.patch(path, {"metadata": {"labels": {"x": "y"}}}, query={"dryRun": "All"})).json["metadata"][
+        "labels"
+    ]
+    assert (await client.call("DELETE", path, query={"dryRun": "All"})).status == 200
+    assert "labels" not in (await client.call("GET", path)).json["metadata"]
+
+
+async def test_a23_unknown_fields_under_strict_validation(client: Client, rule: str) -> None:
+    body = _rule(rule)
+    body["spec"]["taints"] = []
+    document = _refused(await client.call("POST", RULES, body, query={"fieldValidation": "Strict"}), 400, "BadRequest")
+    assert 'strict decoding error: unknown field "spec.taints"' in document["message"]
+
+
+async def test_a_rule_with_its_defaults(client: Client, rule: str) -> None:
+    answer = await client.call("POST", RULES, _rule(rule), query={"fieldValidation": "Strict"})
+    assert answer.status == 201
+    assert answer.json["spec"]["taint"]["timeAdded"].endswith("Z")
+
+
+@pytest.mark.parametrize(
+    ("taint", "field"),
+    [
+        ({"effect": ""}, "spec.taint.effect"),
+        ({"effect": "Sometimes"}, "spec.taint.effect"),
+        ({"key": ""}, "spec.taint.key"),
+    ],
+)
+async def test_a_rule_that_breaks_a_rule(client: Client, rule: str, taint: Json, field: str) -> None:
+    document = _refused(await client.call("POST", RULES, _rule(rule, **taint)), 422, "Invalid")
+    assert document["message"].startswith(f'DeviceTaintRule.resource.k8s.io "{rule}" is invalid: ')
+    assert field in {cause["field"] for cause in document["details"]["causes"]}
+
+
+async def test_a14_a_stale_version_in_a_merge_patch(client: Client) -> None:
+    made = await client.make("a")
+    path = f"{client.templates}/a"
+    first = await client.patch(
+        path, {"metadata": {"resourceVersion": made["metadata"]["resourceVersion"], "labels": {"n": "1"}}}
+    )
+    assert first.status == 200
+    stale = {"metadata": {"resourceVersion": made["metadata"]["resourceVersion"], "labels": {"n": "2"}}}
+    document = _refused(await client.patch(path, stale), 409, "Conflict")
+    assert "the object has been modified" in document["message"]
+
+
+async def test_a08_a_wrong_uid_in_a_merge_patch(client: Client) -> None:
+    await client.make("a")
+    wrong = {"metadata": {"uid": "00000000-0000-0000-0000-000000000000", "labels": {"n": "1"}}}
+    answer = await client.patch(f"{client.templates}/a", wrong)
+    assert answer.status in (409, 422)
+    assert answer.json["reason"] in ("Conflict", "Invalid")
+
+
+async def test_a_patch_that_changes_nothing_keeps_the_version(client: Client) -> None:
+    made = await client.make("a", labels={"x": "y"})
+    again = await client.patch(f"{client.templates}/a", {"metadata": {"labels": {"x": "y"}}})
+    assert again.json["metadata"]["resourceVersion"] == made["metadata"]["resourceVersion"]
+
+
+async def test_json_patches_and_their_tests(client: Client) -> None:
+    made = await client.make("a", labels={"x": "y"})
+    path, uid = f"{client.templates}/a", made["metadata"]["uid"]
+    good = [
+        {"op": "test", "path": "/metadata/uid", "value": uid},
+        {"op": "replace", "path": "/metadata/labels/x", "value": "z"},
+        {"op": "add", "path": "/metadata/labels/a~1b", "value": "c"},
+    ]
+    assert (await client.patch(path, good, "json-patch")).json["metadata"]["labels"] == {"x": "z", "a/b": "c"}
+    bad = [{"op": "test", "path": "/metadata/labels/x", "value": "y"}, {"op": "remove", "path": "/metadata/labels/x"}]
+    document = _refused(await client.patch(path, bad, "json-patch"), 422, "Invalid")
+    assert not document.get("details", {}).get("causes")
+
+
+async def test_other_patch_types(client: Client) -> None:
+    await client.make("a")
+    answer = await client.call("PATCH", f"{client.templates}/a", {}, content_type="application/json")
+    _refused(answer, 415, "UnsupportedMediaType")
+
+
+async def test_a08_preconditions_of_a_deletion(client: Client) -> None:
+    made = (await client.make("a"))["metadata"]
+    path = f"{client.templates}/a"
+    for wrong in ({"uid": "00000000-0000-0000-0000-000000000000"}, {"uid": made["uid"], "resourceVersion": "1"}):
+        body = {"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": wrong}
+        _refused(await client.call("DELETE", path, body), 409, "Conflict")
+    right = {"uid": made["uid"], "resourceVersion": made["resourceVersion"]}
+    body = {"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": right}
+    assert (await client.call("DELETE", path, body)).status == 200
+    _refused(await client.call("DELETE", path, body), 404, "NotFound")
+
+
+async def test_finalizers_keep_an_object_until_they_are_gone(client: Client) -> None:
+    await client.make("a", finalizers=["example.com/wait"])
+    path = f"{client.templates}/a"
+    assert (await client.call("DELETE", path)).status == 200
+    assert (await client.call("GET", path)).json["metadata"]["deletionTimestamp"]
+    assert (await client.patch(path, {"metadata": {"finalizers": None}})).status == 200
+    assert (await client.call("GET", path)).status == 404
+
+
+async def test_a12_a13_min_replicas(client: Client) -> None:
+    path, body = _autoscaler(client)
+    assert (await client.call("POST", path, body)).status == 201
+    hpa = f"{path}/hpa"
+    assert (await client.patch(hpa, {"spec": {"minReplicas": 3}})).json["spec"]["minReplicas"] == 3
+    assert (await client.patch(hpa, {"spec": {"minReplicas": None}})).json["spec"]["minReplicas"] == 1
+    zero = _refused(await client.patch(hpa, {"spec": {"minReplicas": 0}}), 422, "Invalid")
+    assert "must specify at least one Object or External metric" in zero["message"]
+    above = _refused(await client.patch(hpa, {"spec": {"minReplicas": 6}}), 422, "Invalid")
+    assert {cause["field"] for cause in above["details"]["causes"]} == {"spec.maxReplicas"}
+    _refused(await client.patch(hpa, {"spec": {"minReplicas": -1}}), 422, "Invalid")
+
+
+async def test_zero_with_an_external_metric(client: Client) -> None:
+    external = {
+        "type": "External",
+        "external": {"metric": {"name": "queue"}, "target": {"type": "Value", "value": "10"}},
+    }
+    path, body = _autoscaler(client, minReplicas=0, metrics=[external])
+    answer = await client.call("POST", path, body)
+    assert (answer.status, answer.json["spec"]["minReplicas"]) == (201, 0)
+
+
+async def test_a_put_on_a_collection(client: Client) -> None:
+    _refused(await client.call("PUT", client.templates, template("a")), 405, "MethodNotAllowed")
+
+
+async def test_an_unknown_token(client: Client) -> None:
+    _refused(await client.call("GET", client.templates, token="nobody"), 401, "Unauthorized")
+
+
+async def test_a17_a_viewer_may_not_write(client: Client) -> None:
+    document = _refused(await client.call("POST", RULES, _rule("x"), user="viewer"), 403, "Forbidden")
+    assert document["details"] == {"group": "resource.k8s.io", "kind": "devicetaintrules"}
+    words = 'devicetaintrules.resource.k8s.io is forbidden: User "viewer" cannot create resource "devicetaintrules"'
+    assert document["message"].startswith(f'{words} in API group "resource.k8s.io" at the cluster scope')
+
+
+@pytest.mark.parametrize(
+    ("user", "verb", "allowed"), [("admin", "create", True), ("viewer", "create", False), ("viewer", "list", True)]
+)
+async def test_w35_everybody_may_ask_for_their_rights(client: Client, user: str, verb: str, allowed: bool) -> None:
+    attributes = {"verb": verb, "group": "resource.k8s.io", "resource": "devicetaintrules"}
+    review = {
+        "kind": "SelfSubjectAccessReview",
+        "apiVersion": "authorization.k8s.io/v1",
+        "spec": {"resourceAttributes": attributes},
+    }
+    answer = await client.call("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review, user=user)
+    assert (answer.status, answer.json["status"]["allowed"]) == (201, allowed)
+
+
+async def test_everybody_may_ask_who_they_are(client: Client) -> None:
+    review = {"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"}
+    path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+    answer = await client.call("POST", path, review, user="viewer")
+    assert answer.json["status"]["userInfo"]["username"] == "viewer"
+
+
+async def test_impersonation(client: Client) -> None:
+    answer = await client.call("POST", RULES, _rule("x"), headers={"Impersonate-User": "viewer"})
+    assert 'User "viewer" cannot create' in _refused(answer, 403, "Forbidden")["message"]
