@@ -130,7 +130,7 @@ class _Remembered(Struct, frozen=True):
 
 
 class _Version(Wire, frozen=True):
-    git_version: str = ""
+    git_version: str
 
 
 class _Resource(Wire, frozen=True):
@@ -158,7 +158,7 @@ class _DiscoveryList(Wire, frozen=True):
 
 
 class _Versions(Wire, frozen=True):
-    versions: tuple[str, ...] = ()
+    versions: tuple[str, ...]
 
 
 class _ServedVersion(Wire, frozen=True):
@@ -171,7 +171,7 @@ class _LegacyGroup(Wire, frozen=True):
 
 
 class _GroupList(Wire, frozen=True):
-    groups: tuple[_LegacyGroup, ...] = ()
+    groups: tuple[_LegacyGroup, ...]
 
 
 class _LegacyResource(Wire, frozen=True):
@@ -180,7 +180,7 @@ class _LegacyResource(Wire, frozen=True):
 
 
 class _ResourceList(Wire, frozen=True):
-    resources: tuple[_LegacyResource, ...] = ()
+    resources: tuple[_LegacyResource, ...]
 
 
 def _aggregated(document: _DiscoveryList) -> tuple[Groups, frozenset[str]]:
