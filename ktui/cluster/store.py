@@ -1,7 +1,7 @@
 """One store a kind: what is known of its objects, and the rules by which frames change it.
 
-Key is (namespace, name), identity is the uid. Versions are compared as numbers, only for one uid and only inside one epoch
-(KEP-5504 allows it from 1.35 on). Older and equal versions are dropped, a version that is no number is taken as new.
+Key is (namespace, name), identity is the uid. Versions are compared as numbers, only under one name and only inside one
+epoch (KEP-5504 allows it from 1.35 on). Older and equal versions are dropped, a version that is no number is taken as new.
 """
 
 from __future__ import annotations
@@ -88,9 +88,11 @@ class Store:
             deltas.append(self._remove(key, old, frame.resource_version, frame.epoch, seen=False))
         for key, obj in listed.items():
             known = self.objects.get(key)
-            if known is not None and _same(known, obj):
+            if known is not None and _same(known, obj) and (same_epoch or known == obj):
                 continue
-            if same_epoch and known is not None and known.metadata.uid == obj.metadata.uid and _late(obj, known):
+            if known is None and same_epoch and self._was_deleted_since(key, obj, frame):
+                continue
+            if same_epoch and known is not None and _late(obj, known):
                 continue
             deltas += self._put(key, known, obj, frame.epoch, same_epoch)
         return deltas
@@ -102,14 +104,26 @@ class Store:
         return before is None or before == epoch
 
     def _is_late(self, key: Key, known: Object | None, obj: Object, epoch: int) -> bool:
-        if known is not None and known.metadata.uid == obj.metadata.uid:
-            return _late(obj, known)
+        if known is not None:
+            return _late(obj, known)  # under another uid it is a predecessor
         grave = self.tombstones.get(key)
         return (
             grave is not None
             and grave.epoch == epoch
             and grave.object.metadata.uid == obj.metadata.uid
             and older_or_equal(obj.metadata.resource_version, grave.version)
+        )
+
+    def _was_deleted_since(self, key: Key, obj: Object, frame: Listed) -> bool:
+        """Whether the object went after the list was taken (a lagging replica answered)."""
+        grave = self.tombstones.get(key)
+        return (
+            grave is not None
+            and grave.epoch == frame.epoch
+            and grave.object.metadata.uid == obj.metadata.uid
+            and _is_number(grave.version)
+            and _is_number(frame.resource_version)
+            and not older_or_equal(grave.version, frame.resource_version)
         )
 
     def _put(self, key: Key, known: Object | None, obj: Object, epoch: int, same_epoch: bool) -> list[Delta]:
@@ -135,6 +149,9 @@ class Store:
     def _delete(self, key: Key, known: Object | None, obj: Object, epoch: int, same_epoch: bool) -> list[Delta]:
         version = obj.metadata.resource_version
         if known is not None and known.metadata.uid == obj.metadata.uid:
+            if same_epoch and _is_newer(known, version):  # it left a selector's view, and is back by now
+                self.dropped += 1
+                return []
             return [self._remove(key, known, version, epoch, seen=True)]
         if known is not None and not (same_epoch and _late(obj, known)):
             # A deletion newer than what is known under another uid: that one went unseen, and its successor with it.
