@@ -91,7 +91,9 @@ VIEW_NUMBERS: Final = {
 
 COMMANDS: Final = (
     Command("back", "Back: close the detail, drop the filter", "escape", footer="back", available=lambda s: s.nested),
-    Command("row.open", "Open the detail of the row", "enter", footer="open", available=lambda s: s.has_row or s.on_map),
+    Command(
+        "row.open", "Open the detail of the row", "enter", footer="open", available=lambda s: s.has_row or s.on_map
+    ),
     Command("row.yaml", "Show the object as YAML", "y", footer="YAML", available=_on_row),
     Command("filter", "Filter rows by text", "slash", footer="filter"),
     Command("problems", "Only rows with a problem", "f", footer="problems"),

@@ -21,7 +21,7 @@ _Place: TypeAlias = tuple[bool, Any, Any]
 _BATCH = 20  # a batch of more than a twentieth of all rows is sorted in at once: cheaper than single insertions
 
 
-class _Entry(Struct):
+class _Entry(Struct, gc=False):
     uid: str
     sort: tuple[SortValue, ...]
     text: str  # lower case, for the filter

@@ -23,9 +23,10 @@ class ViewModel:
         self.marks: dict[RowKey, str] = {}
         self._cluster = cluster
         self._rows: dict[RowKey, Row] = {}
-        self._dirty: dict[RowKey, None] = dict.fromkeys(view.keys(cluster))
+        self._dirty: dict[RowKey, None] = {}
         self._cursor: RowKey | None = None
         self._cursor_position = 0
+        self.rebase(cluster)
 
     # --- rows ---
 
@@ -37,7 +38,7 @@ class ViewModel:
         """Take the rows from another state; cursor, order and marks stay."""
         self._cluster = cluster
         self.invalidate(self.index.keys())
-        self.invalidate(self.view.keys(cluster))
+        self.invalidate(reversed(list(self.view.keys(cluster))))  # the last is computed first: the top of the table
 
     @property
     def behind(self) -> int:

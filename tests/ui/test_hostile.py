@@ -32,7 +32,7 @@ def hostile(payloads: tuple[str, ...]) -> list[Frame]:
         for payload in payloads
     )
     groups: list[PodGroup] = [gang(payload, 2, namespace=payload) for payload in payloads]
-    return everything_live(
+    frames = everything_live(
         PodGroup=groups,
         Pod=[
             pod(payload, namespace=payload, gang=payload, phase="Pending", node=payload, reason=payload)
@@ -50,7 +50,8 @@ def hostile(payloads: tuple[str, ...]) -> list[Frame]:
             )
             for payload in payloads
         ],
-    ) + [phase("Pod", "quiet", payloads[0])]
+    )
+    return [*frames, phase("Pod", "quiet", payloads[0])]
 
 
 def assert_harmless(app: KtuiApp, width: int) -> None:

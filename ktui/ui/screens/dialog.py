@@ -12,6 +12,7 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Static
 
+from ktui.ui.commands import bindings
 from ktui.ui.paint import content
 from ktui.ui.widgets.pager import Pager
 from ktui.views.base import Cell, Line
@@ -36,7 +37,9 @@ class Preview(Struct, frozen=True):
 class ActionDialog(ModalScreen[bool]):
     """Dismisses with True once, when confirmed; with False on cancel, n or esc. No single key confirms by accident."""
 
+    AUTO_FOCUS = "#cancel"
     BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("move"),
         Binding("y", "confirm", show=False),
         Binding("n,escape", "cancel", show=False),
         Binding("b", "body", show=False),
@@ -94,6 +97,10 @@ class ActionDialog(ModalScreen[bool]):
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:
         self._answer(event.button.id == "confirm")
+
+    def action_command(self, command: str) -> None:
+        """Scroll what does not fit."""
+        self.query_one(Pager).move(command.removeprefix("move."))
 
     def action_confirm(self) -> None:
         if not self.query_one("#confirm", Button).disabled:

@@ -30,7 +30,12 @@ _DEFAULT_EFFECT = "NoSchedule"
 class Form(ModalScreen[None]):
     """Title, fields, one line for what is wrong, and two buttons. Nothing is sent from here."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", show=False)]
+    # With priority, so that what is typed right behind a tab goes into the next field, however fast it comes.
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "app.focus_next", show=False, priority=True),
+        Binding("shift+tab", "app.focus_previous", show=False, priority=True),
+        Binding("escape", "cancel", show=False),
+    ]
 
     def __init__(self, title: str, who: str) -> None:
         super().__init__()

@@ -23,6 +23,7 @@ _SHOWN = 200  # a longer list is narrowed by typing, not by scrolling
 class Picker(ModalScreen[str | None]):
     """Dismisses with the chosen name, None on esc. `names` are raw; `labels` replace a name on the screen."""
 
+    AUTO_FOCUS = "Input"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", show=False),
         Binding("down,ctrl+n", "next(1)", show=False),
@@ -47,7 +48,6 @@ class Picker(ModalScreen[str | None]):
 
     def on_mount(self) -> None:
         self._narrow("")
-        self.query_one(Input).focus()
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:

@@ -48,6 +48,8 @@ class Pager(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         if size != self.virtual_size:
             self.set_reactive(Widget.virtual_size, size)
             self._scroll_update(size)
+            if self.styles.auto_dimensions:  # in a dialog it is as high as its text
+                self.refresh(layout=True)
 
     def _broken(self, line: Line) -> tuple[Line, ...]:
         """Most lines of 100,000 fit, and are not looked at closely."""

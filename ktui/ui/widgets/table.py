@@ -26,6 +26,8 @@ from ktui.ui.widgets.painted import Painted
 from ktui.views.base import Cell, Column, Line, Row, RowKey, Style
 
 _GUTTER = 2  # cells in front of the first column: cursor and mark
+_YOUNG = 120  # seconds up to which ages are shown in seconds
+_AGE_STEP = 5
 _STRIPS = 512  # painted lines kept: several screens
 _NAME_COLUMNS = frozenset(("namespace", "name", "gang", "node", "pool", "device", "pod", "claim"))
 
@@ -160,7 +162,7 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         row = model.row(key)
         if row is None:
             return None
-        age = "" if row.since is None else format_age(self._now() - row.since)
+        age = "" if row.since is None else _age(self._now() - row.since)
         return _Shown(row, age, position == model.locate_cursor(), key in model.marks)
 
     def _pieces(self, columns: Sequence[Column], shown: _Shown) -> list[Piece]:
@@ -255,6 +257,13 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         if self._model is not None:
             here, last = self._model.locate_cursor(), len(self._model.index) - 1
             self._move_to(target(how, here, self._page, last))
+
+
+def _age(seconds: float) -> str:
+    """Young ages in steps: a table full of seconds would be drawn anew every second, over SSH too."""
+    if 0 <= seconds < _YOUNG:
+        seconds -= seconds % _AGE_STEP
+    return format_age(seconds)
 
 
 def _line(shown: _Shown) -> str:
