@@ -124,6 +124,30 @@ class Stall(Fault):
 
 
 @dataclass
+class Late(Fault):
+    """What a watch sends within `seconds` of the first piece leaves as one piece; then everything as it comes."""
+
+    seconds: float
+    held: bytes = b""
+    flushing: bool | None = None
+
+    async def send(self, request: web.Request, response: web.StreamResponse, data: bytes) -> None:
+        if self.flushing is False:
+            await response.write(data)
+            return
+        self.held += data
+        if self.flushing is None:
+            self.flushing = True
+            asyncio.get_running_loop().call_later(self.seconds, self._flush, response)
+
+    def _flush(self, response: web.StreamResponse) -> None:
+        self.flushing = False
+        held, self.held = self.held, b""
+        task = asyncio.ensure_future(response.write(held))
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+
+@dataclass
 class Rewrite(Fault):
     """Change every piece of a watch; b"" holds it back."""
 
@@ -136,11 +160,12 @@ class Rewrite(Fault):
 
 @dataclass
 class Stream(Fault):
-    """A whole watch body, then a clean end, or an open connection until the client goes (`hold`)."""
+    """A whole watch body, a line at a time or all `together`; then a clean end, or nothing until the client goes (`hold`)."""
 
     lines: list[bytes]
     hold: bool = False
     gzip_members: bool = False
+    together: bool = False
 
     async def before(self, request: web.Request) -> web.StreamResponse | None:
         response = web.StreamResponse(headers={"Content-Type": "application/json"})
@@ -148,7 +173,7 @@ class Stream(Fault):
             response.headers["Content-Encoding"] = "gzip"
         response.enable_chunked_encoding()
         await response.prepare(request)
-        for line in self.lines:
+        for line in [b"".join(self.lines)] if self.together else self.lines:
             await response.write(gzip.compress(line) if self.gzip_members else line)
             await asyncio.sleep(0.001)
         if self.hold:

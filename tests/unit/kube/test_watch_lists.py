@@ -43,6 +43,23 @@ async def test_w01_versions_of_initial_events_are_not_remembered() -> None:
         assert r.view.lists()[0].resource_version == "700"
 
 
+async def test_w01_events_in_the_same_piece_as_the_bookmark_are_not_lost() -> None:
+    async with rig(pods=0) as r:
+        first = {"metadata": {"name": "a", "namespace": "ml", "uid": "u", "resourceVersion": "5"}}
+        second = {"metadata": {"name": "a", "namespace": "ml", "uid": "u", "resourceVersion": "9"}}
+        lines = [line("ADDED", first), bookmark("7", ends=True), line("MODIFIED", second)]
+        r.faults.script(WATCH, Stream(lines, hold=True, together=True))
+        await r.live()
+        await r.view.until(lambda: r.view.content() == {("ml", "a"): "9"})
+
+
+async def test_w04_a_clean_end_before_the_bookmark_is_no_list() -> None:
+    async with rig() as r:
+        r.faults.script(WATCH, Stream([line("ADDED", {"metadata": {"name": "a", "namespace": "ml", "uid": "u"}})]))
+        await r.live()
+        assert [len(listed.items) for listed in r.view.lists()] == [3]
+
+
 @pytest.mark.parametrize("code", [400, 422])
 async def test_w02_a_refused_streaming_list_is_not_tried_again(code: int) -> None:
     async with rig() as r:

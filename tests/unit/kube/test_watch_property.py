@@ -10,9 +10,8 @@ import random
 import pytest
 
 from ktui.model.frame import Changed, Listed
-from ktui.model.kinds import KINDS
-from ktui.model.meta import Object
-from tests.faults import Answer, Chunks, Cut, Drop, Fault, Stream, error_line, status_body
+from ktui.model.meta import Key
+from tests.faults import Answer, Chunks, Cut, Drop, Fault, Late, Stream, error_line, status_body
 from tests.unit.kube.harness import POD, Rig, fast, pod, rig, truth
 
 SEEDS = int(os.environ.get("KTUI_WATCH_SEEDS", "60"))
@@ -27,6 +26,7 @@ def _fault(dice: random.Random) -> Fault:
             lambda: Cut(dice.randrange(3_000), reset=dice.random() < 0.5),
             lambda: Chunks(dice.choice((1, 7, 100, 5_000))),
             lambda: Drop(),
+            lambda: Late(dice.random() * 0.02),
             lambda: Stream([error_line(410, "Expired")]),
             lambda: Stream([]),
             lambda: Stream([b'{"type":"ADDED","obj']),
@@ -40,6 +40,22 @@ def _fault(dice: random.Random) -> Fault:
     )()
 
 
+class _History:
+    """All writes, so that the content at every version is known even after the server forgot it."""
+
+    def __init__(self, r: Rig) -> None:
+        self._database = r.server.database
+        self._log: list[tuple[int, dict[Key, str]]] = []
+        self.note()
+
+    def note(self) -> None:
+        content = {key: obj["metadata"]["resourceVersion"] for key, obj in self._database.snapshot("Pod").items()}
+        self._log.append((self._database.revision, content))
+
+    def at(self, version: int) -> dict[Key, str]:
+        return [content for revision, content in self._log if revision <= version][-1]
+
+
 def _write(r: Rig, dice: random.Random, names: list[str]) -> None:
     name = dice.choice(names)
     exists = r.server.database.get("Pod", ("ml", name)) is not None
@@ -51,10 +67,11 @@ def _write(r: Rig, dice: random.Random, names: list[str]) -> None:
         r.update(name, nodeName=f"n{dice.randrange(1_000_000)}")
 
 
-async def _history(seed: int) -> None:
+async def _run(seed: int) -> None:
     dice = random.Random(seed)
     names = [f"p{number}" for number in range(8)]
     async with rig(pods=dice.randrange(6)) as r:
+        history = _History(r)
         connection = r.connect(TIMERS)
         await connection.start(("Pod",))
         r.faults.script(WATCH, *(_fault(dice) for _ in range(dice.randrange(6))))
@@ -64,6 +81,7 @@ async def _history(seed: int) -> None:
             action = dice.random()
             if action < 0.75:
                 _write(r, dice, names)
+                history.note()
             elif action < 0.8:
                 r.server.database.compact()
             elif action < 0.83:
@@ -77,28 +95,22 @@ async def _history(seed: int) -> None:
                 await asyncio.sleep(dice.random() * 0.01)
         r.faults.clear()
         await r.converge()
-        _check(r)
-        assert r.view.content() == truth(r.server)
+        _check(r, history)
 
 
-def _check(r: Rig) -> None:
-    """No object's version ever falls; a row goes only by a deletion or by absence from a complete list."""
-    versions: dict[str, int] = {}
+def _check(r: Rig, history: _History) -> None:
+    """Every list is complete; every event is the next one of its object; so a row goes only when its object did."""
+    shown: dict[Key, int] = {}
     for frame in r.view.frames:
-        objects: tuple[Object, ...]
-        if isinstance(frame, Changed):
-            objects = (frame.object,)
-        elif isinstance(frame, Listed):
-            objects = frame.items
-            assert all(int(obj.metadata.resource_version) <= int(frame.resource_version) for obj in objects)
-        else:
-            continue
-        for obj in objects:
-            version = int(obj.metadata.resource_version)
-            assert version >= versions.get(obj.metadata.uid, 0)
-            versions[obj.metadata.uid] = version
-    created = set(r.server.database.snapshot(KINDS["Pod"].name))
-    assert set(r.view.content()) == created
+        if isinstance(frame, Listed):
+            content = {obj.key: obj.metadata.resource_version for obj in frame.items}
+            assert content == history.at(int(frame.resource_version))
+            shown = {key: int(version) for key, version in content.items()}
+        elif isinstance(frame, Changed):
+            version = int(frame.object.metadata.resource_version)
+            assert version > shown.get(frame.object.key, 0)
+            shown[frame.object.key] = version
+    assert r.view.content() == truth(r.server)
     assert r.view.stores["Pod"].dropped == 0
 
 
@@ -106,7 +118,7 @@ def _check(r: Rig) -> None:
 async def test_w60_any_history_any_faults(block: int) -> None:
     for seed in range(block, SEEDS, 4):
         try:
-            await _history(seed)
+            await _run(seed)
         except BaseException as error:
             error.add_note(f"seed {seed}")
             raise
