@@ -10,7 +10,7 @@ import asyncio
 import importlib
 import time
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from msgspec import structs
 from textual import on
@@ -38,15 +38,15 @@ from ktui.ui.widgets.table import RowTable
 from ktui.views.base import Cell, Line
 
 if TYPE_CHECKING:
-    from ktui.cluster.state import Dirty, Entity
+    from ktui.cluster.state import Entity
     from ktui.model.meta import Key
     from ktui.model.resourceslice import DeviceId
     from ktui.ui.acting import Actor
-    from ktui.ui.mapmodel import MapModel
+    from ktui.ui.deck import Deck
     from ktui.ui.session import Opener, Session
     from ktui.ui.viewmodel import ViewModel
     from ktui.ui.widgets.devicemap import DeviceMap
-    from ktui.views.base import RowKey, View
+    from ktui.views.base import RowKey
 
 WIDE = 120  # columns from which the detail stands beside the table
 
@@ -78,16 +78,11 @@ class MainScreen(Screen[None]):
         self._output_is_slow = output_is_slow
         self._on_settled = on_settled
         self._interval = 1 / flushes_per_second
-        self._session: Session | None = None
-        self._views: dict[Entity, View] = {}
-        self._models: dict[Entity, ViewModel] = {}
-        self._map: MapModel | None = None
+        self._deck: Deck | None = None  # None while there is no session
         self._view: Entity = "gangs"
         self._filter = Filter()
         self._failure = ""
-        self._generation = 0
         self._second = 0
-        self._readable: dict[str, tuple[bool, bool]] = {}
         self._catching_up: set[ViewModel] = set()
         self._detail_key: RowKey | None = None
         self._filter_timer: Timer | None = None
@@ -132,15 +127,14 @@ class MainScreen(Screen[None]):
         self._give_up_actions()
         if self._feeding is not None:
             self._feeding.cancel()
-        self._session, self._models, self._map, self._failure = None, {}, None, ""
+        self._deck, self._failure = None, ""
         try:
-            registry = await asyncio.to_thread(importlib.import_module, "ktui.views.registry")
+            deck, registry = await asyncio.to_thread(_import_what_reads)
             session = await self._opener.open(context)
         except KtuiError as error:
             self._fail(str(error))
             return
-        self._views = registry.VIEWS
-        self._session, self._generation = session, session.generation
+        self._deck = deck.Deck(session, registry.VIEWS, self._view, self._filter)
         self.show_view(self._view)
         self._feeding = self.run_worker(self._feed(session), exclusive=True, group="feed")
 
@@ -162,16 +156,18 @@ class MainScreen(Screen[None]):
 
     def _flush(self) -> None:
         """Take in what changed and draw it, unless the terminal is behind or nothing can look different."""
-        session, model = self._session, self._model
-        if session is None or model is None or self._output_is_slow():
+        deck = self._deck
+        if deck is None or self._output_is_slow():
             return
-        changes, second = session.take_changes(), int(self._now())
-        if changes is None and second == self._second and not model.behind:
+        changes, second = deck.session.take_changes(), int(self._now())
+        if changes is None and second == self._second and not deck.model.behind:
             return
         self._second = second
         if changes is not None:
-            self._invalidate(session, changes)
-        self._work(model)
+            deck.take(changes)
+            if changes.streams and deck.settled:
+                self._settle()
+        self._work(deck.model)
         self._paint()
 
     def _work(self, model: ViewModel) -> None:
@@ -183,43 +179,12 @@ class MainScreen(Screen[None]):
     async def _catch_up(self, model: ViewModel) -> None:
         self._catching_up.add(model)
         try:
-            while model.behind and self._models.get(self._view) is model:
+            while model.behind and self._model is model:
                 _work_until(model, time.monotonic() + _WORK)
                 await asyncio.sleep(0)
         finally:
             self._catching_up.discard(model)
         self._paint()
-
-    def _invalidate(self, session: Session, changes: Dirty) -> None:
-        if session.generation != self._generation:
-            self._generation = session.generation
-            self._rebase(session)
-        elif changes.streams:
-            self._follow_streams(session)
-        for view, model in self._models.items():
-            model.invalidate(getattr(changes, view))
-        if self._map is not None:
-            self._map.invalidate(changes.devices)
-
-    def _follow_streams(self, session: Session) -> None:
-        """Rows say "unknown" when a kind they need cannot be read: they change when that does."""
-        cluster = session.cluster
-        readable = {kind: (cluster.readable(kind), cluster.sees_all(kind)) for kind in cluster.stores}
-        changed = {kind for kind, can in readable.items() if can != self._readable.get(kind)}
-        self._readable = readable
-        for model in self._models.values():
-            if changed.intersection((*model.view.kinds, *model.view.joins)):
-                model.rebase(session.cluster)
-        if self._map is not None and "ResourceClaim" in changed:
-            self._map.rebase(session.cluster)
-        if all(stream.synced or stream.phase != "listing" for stream in session.cluster.streams.values()):
-            self._settle()
-
-    def _rebase(self, session: Session) -> None:
-        for model in self._models.values():
-            model.rebase(session.cluster)
-        if self._map is not None:
-            self._map.rebase(session.cluster)
 
     # --- drawing ---
 
@@ -231,8 +196,12 @@ class MainScreen(Screen[None]):
         return self.query_one("#table", RowTable)
 
     @property
+    def _session(self) -> Session | None:
+        return self._deck.session if self._deck is not None else None
+
+    @property
     def _model(self) -> ViewModel | None:
-        return self._models.get(self._view)
+        return self._deck.model if self._deck is not None else None
 
     def _paint(self) -> None:
         """Draw what looks different; each widget compares for itself."""
@@ -269,20 +238,15 @@ class MainScreen(Screen[None]):
 
     def show_view(self, view: Entity) -> None:
         """Show a view where it was left."""
-        session = self._session
-        if session is None or view not in self._views:
+        deck = self._deck
+        if deck is None or view not in deck.views:
             return
         self._view = view
+        deck.show(view)
+        self._work(deck.model)
         self.remove_class("-map")
-        model = self._models.get(view)
-        if model is None:
-            from ktui.ui.viewmodel import ViewModel
-
-            model = self._models[view] = ViewModel(self._views[view], session.cluster)
-        model.narrow(self._filter)
-        self._work(model)
-        self._bar("tabs").set_parts(frame.tabs(tuple(self._views), view))
-        self._table.show(model)
+        self._bar("tabs").set_parts(frame.tabs(tuple(deck.views), view))
+        self._table.show(deck.model)
         self._focus_rows()
         self._paint()
 
@@ -296,8 +260,8 @@ class MainScreen(Screen[None]):
 
     def _narrow(self, wanted: Filter) -> None:
         self._filter = wanted
-        if self._model is not None:
-            self._model.narrow(wanted)
+        if self._deck is not None:
+            self._deck.narrow(wanted)
             self._table.redraw()
             self._paint()
 
@@ -311,7 +275,7 @@ class MainScreen(Screen[None]):
         session, model = self._session, self._model
         return Situation(
             view=self._view if session is not None else "",
-            views=tuple(self._views),
+            views=tuple(self._deck.views) if self._deck is not None else (),
             on_map=self.has_class("-map"),
             has_row=model is not None and len(model.index) > 0 and not self.has_class("-map"),
             nested=bool(self._filter.text) or any(map(self.has_class, ("-detail", "-map", "-filtering"))),
@@ -466,19 +430,16 @@ class MainScreen(Screen[None]):
 
     async def run_map(self) -> None:
         """The map's modules are loaded when it is first asked for."""
-        session = self._session
-        if session is None:
+        if self._deck is None:
             return
-        from ktui.ui.mapmodel import MapModel
         from ktui.ui.widgets.devicemap import DeviceMap
 
-        if self._device_map is None:
-            await self.query_one("#body").mount(DeviceMap(id="map"), before=0)
-        if self._map is None:
-            self._map = MapModel(session.cluster)
+        shown = self._device_map
+        if shown is None:
+            shown = DeviceMap(id="map")
+            await self.query_one("#body").mount(shown, before=0)
         self.toggle_class("-map")
-        if self._device_map is not None:
-            self._device_map.show(self._map)
+        shown.show(self._deck.open_map())
         self._focus_rows()
 
     def on_device_map_opened(self) -> None:
@@ -486,9 +447,10 @@ class MainScreen(Screen[None]):
 
     def _zoom(self) -> None:
         """From the map to the devices of the pool under its cursor."""
-        if self._map is not None and self._map.cursor is not None:
+        pool = self._deck.map.cursor if self._deck is not None and self._deck.map is not None else None
+        if pool is not None:
             self.remove_class("-map")
-            self.query_one("#filter", Input).value = self._map.cursor[1]
+            self.query_one("#filter", Input).value = pool[1]
             self._focus_rows()
 
     def run_retry(self) -> None:
@@ -612,3 +574,8 @@ class MainScreen(Screen[None]):
 
 def _work_until(model: ViewModel, deadline: float) -> None:
     model.work(lambda: time.monotonic() < deadline)
+
+
+def _import_what_reads() -> tuple[Any, Any]:
+    """In a thread, after the first frame: state, views and diagnosis."""
+    return importlib.import_module("ktui.ui.deck"), importlib.import_module("ktui.views.registry")

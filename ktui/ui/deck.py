@@ -1,0 +1,92 @@
+"""The views of one session: their models, made when first shown, and what of them a change touches.
+
+Knows nothing of Textual. It ends with its session: nothing of one cluster is ever carried to another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ktui.cluster.state import Dirty, Entity
+from ktui.ui.rowindex import Filter
+from ktui.ui.session import Session
+from ktui.ui.viewmodel import ViewModel
+from ktui.views.base import View
+
+if TYPE_CHECKING:
+    from ktui.ui.mapmodel import MapModel
+
+
+class Deck:
+    """`shown` is the id of the view on the screen."""
+
+    def __init__(self, session: Session, views: Mapping[Entity, View], shown: Entity, wanted: Filter) -> None:
+        self.session = session
+        self.views = views
+        self.map: MapModel | None = None
+        self._models: dict[Entity, ViewModel] = {}
+        self._generation = session.generation
+        self._readable: dict[str, tuple[bool, bool]] = {}
+        self.shown = shown
+        self.filter = wanted
+        self.show(shown)
+
+    @property
+    def model(self) -> ViewModel:
+        """Of the view that is shown."""
+        return self._models[self.shown]
+
+    def show(self, view: Entity) -> None:
+        """Show another view, as it was left, through the present filter."""
+        if view not in self._models:
+            self._models[view] = ViewModel(self.views[view], self.session.cluster)
+        self.shown = view
+        self.model.narrow(self.filter)
+
+    def narrow(self, wanted: Filter) -> None:
+        """Filter the shown view, and every other once it is shown."""
+        self.filter = wanted
+        self.model.narrow(wanted)
+
+    def open_map(self) -> MapModel:
+        """The devices as a map; what it needs is imported when it is first asked for."""
+        if self.map is None:
+            from ktui.ui.mapmodel import MapModel
+
+            self.map = MapModel(self.session.cluster)
+        return self.map
+
+    def take(self, changes: Dirty) -> None:
+        """Tell the models what changed."""
+        if self.session.generation != self._generation:
+            self._generation = self.session.generation
+            self._rebase(frozenset(self.session.cluster.stores))
+        elif changes.streams:
+            self._rebase(self._changed_sight())
+        for view, model in self._models.items():
+            model.invalidate(getattr(changes, view))
+        if self.map is not None:
+            self.map.invalidate(changes.devices)
+
+    def _changed_sight(self) -> frozenset[str]:
+        """Kinds that became readable or ceased to be: rows say "unknown" where a kind they need cannot be read."""
+        cluster = self.session.cluster
+        readable = {kind: (cluster.readable(kind), cluster.sees_all(kind)) for kind in cluster.stores}
+        changed = frozenset(kind for kind, can in readable.items() if can != self._readable.get(kind))
+        self._readable = readable
+        return changed
+
+    def _rebase(self, kinds: frozenset[str]) -> None:
+        """Compute again what depends on any of the kinds."""
+        for model in self._models.values():
+            if kinds.intersection((*model.view.kinds, *model.view.joins)):
+                model.rebase(self.session.cluster)
+        if self.map is not None and kinds.intersection(("ResourceClaim", "ResourceSlice")):
+            self.map.rebase(self.session.cluster)
+
+    @property
+    def settled(self) -> bool:
+        """Whether every source has its first list, or will not have it soon."""
+        streams = self.session.cluster.streams.values()
+        return bool(streams) and all(stream.synced or stream.phase != "listing" for stream in streams)
