@@ -201,8 +201,9 @@ class Recording:
 class _Bounded(io.RawIOBase):
     """A decompressed stream that refuses to grow without end."""
 
-    def __init__(self, inner: IO[bytes], path: Path) -> None:
+    def __init__(self, inner: IO[bytes], raw: IO[bytes], path: Path) -> None:
         self._inner = inner
+        self._raw = raw
         self._path = path
         self._left = MAX_UNPACKED
 
@@ -224,6 +225,7 @@ class _Bounded(io.RawIOBase):
 
     def close(self) -> None:
         self._inner.close()
+        self._raw.close()  # decompressors leave the file they were given open
         super().close()
 
 
@@ -243,7 +245,7 @@ def _open(path: Path) -> IO[bytes]:
         inner = _zstd(raw)
     else:
         inner = raw
-    return io.BufferedReader(_Bounded(inner, path), 2**20)
+    return io.BufferedReader(_Bounded(inner, raw, path), 2**20)
 
 
 def _zstd(raw: IO[bytes]) -> IO[bytes]:

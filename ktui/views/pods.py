@@ -132,7 +132,7 @@ class PodsView:
 
 def event_lines(cluster: Cluster, uid: str, now: float, limit: int = 12) -> Iterable[Line]:
     """The latest events about an object, newest first."""
-    events = sorted(cluster.events_of(uid), key=lambda e: parse_time(e.last_seen) or 0.0, reverse=True)
+    events = sorted(cluster.events_of(uid), key=lambda e: (parse_time(e.last_seen) or 0.0, e.key), reverse=True)
     for event in events[:limit]:
         yield _event(event, now)
 
