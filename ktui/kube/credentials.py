@@ -219,9 +219,11 @@ class Credentials:
         try:
             credential = await session.credential()
         except KtuiError as error:
-            raise self._plugin_failed(error) from None
-        await self._take_certificate(credential)
-        return credential
+            failure = error
+        else:
+            await self._take_certificate(credential)
+            return credential
+        raise self._plugin_failed(failure)
 
     async def _take_certificate(self, credential: PluginCredential) -> None:
         if self._material is not None and self._material.certificate != credential.certificate:
@@ -231,10 +233,12 @@ class Credentials:
         try:
             renewed = await session.renew(_token_of(authorization))
         except KtuiError as error:
-            raise self._plugin_failed(error) from None
-        if session.current is not None:
-            await self._take_certificate(session.current)
-        return renewed
+            failure = error
+        else:
+            if session.current is not None:
+                await self._take_certificate(session.current)
+            return renewed
+        raise self._plugin_failed(failure)
 
     async def _ask_plugin(self, settings: ExecSettings) -> PluginCredential:
         if not settings.trusted and self._approve is not None and not await self._approve(settings):
@@ -302,6 +306,7 @@ class Credentials:
         return f"the server does not accept the {method} of the kubeconfig"
 
     def _plugin_failed(self, error: KtuiError) -> NeedsLogin:
+        """To be raised outside of `except`: as its context, `error` would carry the plug-in's unredacted words along."""
         output = error.output if isinstance(error, PluginError) else ""
         return self._needs_login(str(error), sign_in_command(self.target), output)
 

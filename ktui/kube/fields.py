@@ -33,10 +33,7 @@ class Fields:
         return self._tree.get(key)
 
     def text(self, key: str) -> str:
-        value = self._tree.get(key)
-        if not isinstance(value, str | None):
-            raise self.error(f"{key} must be text")
-        return str(value or "")
+        return self._text(self._tree.get(key), key)
 
     def line(self, key: str) -> str:
         """Text that goes into a header or a URL: no control characters."""
@@ -72,7 +69,7 @@ class Fields:
         return base / value if value else None
 
     def texts(self, key: str) -> tuple[str, ...]:
-        return tuple(self._text_of(key, item) for item in self._items(key))
+        return self._texts(self._tree.get(key), key)
 
     def mapping(self, key: str) -> Fields | None:
         """The nested mapping, None if there is none."""
@@ -80,35 +77,39 @@ class Fields:
         return None if value is None else Fields(value, f"{self.where}: {key}")
 
     def mappings(self, key: str) -> Iterator[Fields]:
-        for number, item in enumerate(self._items(key), 1):
+        for number, item in enumerate(self._items(self._tree.get(key), key), 1):
             where = f"{self.where}: entry {number} of {key}"
             if item is None:
                 raise UsageError(f"{where}: must be a mapping")
             yield Fields(item, where)
 
     def pairs(self, key: str) -> tuple[tuple[str, str], ...]:
-        """A mapping of names to text."""
-        inner = self.mapping(key)
-        return tuple((name, inner.text(name)) for name in inner) if inner else ()
+        """A mapping of names to text. The names are the person's own, so errors do not show them either."""
+        return tuple((name, self._text(value, f"an entry of {key}")) for name, value in self._mapping(key).items())
 
     def lists(self, key: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """A mapping of names to lists of text."""
+        return tuple((name, self._texts(value, f"an entry of {key}")) for name, value in self._mapping(key).items())
+
+    def _mapping(self, key: str) -> dict[str, Tree]:
         inner = self.mapping(key)
-        return tuple((name, inner.texts(name)) for name in inner) if inner else ()
+        return inner._tree if inner else {}
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._tree)
-
-    def _items(self, key: str) -> list[Tree]:
-        value = self._tree.get(key)
+    def _items(self, value: Tree, what: str) -> list[Tree]:
         if not isinstance(value, list | None):
-            raise self.error(f"{key} must be a list")
+            raise self.error(f"{what} must be a list")
         return value or []
 
-    def _text_of(self, key: str, item: Tree) -> str:
-        if not isinstance(item, str):
-            raise self.error(f"{key} must be a list of text")
-        return str(item)
+    def _texts(self, value: Tree, what: str) -> tuple[str, ...]:
+        items = self._items(value, what)
+        if not all(isinstance(item, str) for item in items):
+            raise self.error(f"{what} must be a list of text")
+        return tuple(str(item) for item in items)
+
+    def _text(self, value: Tree, what: str) -> str:
+        if not isinstance(value, str | None):
+            raise self.error(f"{what} must be text")
+        return str(value or "")
 
 
 def entry(kind: str, name: str, origin: Path) -> str:

@@ -81,8 +81,9 @@ def _read_secret(name: str, path: Path | None, data: bytes) -> bytes:
     try:
         return read_regular(path, MAX_PEM)
     except Unreadable as error:
-        # A key that was pasted where its path belongs must not show up here.
-        raise TlsMaterialError(f"{name} of the user cannot be read: {error.reason}") from None
+        reason = error.reason
+    # Raised out here, so that not even the context of the error holds the path: people paste keys where paths belong.
+    raise TlsMaterialError(f"{name} of the user cannot be read: {reason}")
 
 
 def _trust_only(context: ssl.SSLContext, authority: bytes) -> None:

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -221,10 +220,7 @@ def test_16_k14_two_thousand_contexts_of_15_mb(tmp_path: Path) -> None:
     ]
     lines += ["users:", *(f"- {{name: u{i}, user: {{token: t{i}}}}}" for i in range(2000))]
     file = write(tmp_path / "a", "\n".join(lines))
-    started = time.perf_counter()
     config = load_files(tmp_path, file)
-    # Not a measurement, but PyYAML's pure Python parser takes a minute for this.
-    assert time.perf_counter() - started < 20
     assert len(config.contexts) == 2000
     assert config.resolve().auth.token == "t7"
 

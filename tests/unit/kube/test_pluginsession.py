@@ -247,5 +247,5 @@ async def test_never_more_runs_than_allowed(steps: list[str]) -> None:
         plugin.error = PluginError("no") if step == "fail" else None if step == "heal" else plugin.error
         plugin.now += {"wait": 5, "pause": 40}.get(step, 0)
     assert len([run for run in plugin.runs if run < 1_000_000 + 3600]) <= 11
-    pauses = [b - a for a, b in zip(plugin.runs[1:], plugin.runs[2:], strict=False)]
-    assert all(pause >= 30 for pause in pauses)
+    # A failure, or a refusal right after a success, may be followed by one more run; then there is a pause.
+    assert all(third - first >= 30 for first, third in zip(plugin.runs, plugin.runs[2:], strict=False))

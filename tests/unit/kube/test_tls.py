@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime
 import ipaddress
 import os
+import pty
 import ssl
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -120,30 +122,31 @@ def test_41_k06_an_encrypted_key_is_an_error(style: serialization.PrivateFormat)
 
 def test_41_k06_an_encrypted_key_never_prompts_on_the_terminal(tmp_path: Path) -> None:
     """With a controlling terminal of its own, OpenSSL would ask there and wait."""
-    import pty
-
     (tmp_path / "key").write_bytes(_encrypted(serialization.PrivateFormat.PKCS8))
     (tmp_path / "cert").write_bytes(CLIENT_PEM)
     program = (
-        "import sys\n"
+        "import fcntl, sys, termios\n"
+        "fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
+        "open('/dev/tty').close()\n"
         "from pathlib import Path\n"
         "from ktui.kube.tls import Material, TlsMaterialError, build_context\n"
         "from ktui.kube.target import TlsSettings\n"
         "try: build_context(TlsSettings(), Material(b'', Path(sys.argv[1]).read_bytes(), Path(sys.argv[2]).read_bytes()))\n"
         "except TlsMaterialError as error: print(error)\n"
     )
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.execv(sys.executable, [sys.executable, "-c", program, str(tmp_path / "cert"), str(tmp_path / "key")])
+    terminal, other = pty.openpty()
+    command = [sys.executable, "-c", program, str(tmp_path / "cert"), str(tmp_path / "key")]
+    process = subprocess.Popen(command, stdin=other, stdout=other, stderr=other, start_new_session=True)
+    os.close(other)
     output = b""
     try:
-        while chunk := os.read(terminal, 4096):
-            output += chunk
-    except OSError:
-        pass  # how a terminal on Linux says that the other side has gone
+        with suppress(OSError):  # how a terminal on Linux says that the other side has gone
+            while chunk := os.read(terminal, 4096):
+                output += chunk
     finally:
         os.close(terminal)
-        os.waitpid(pid, 0)
+        process.kill()
+        process.wait()
     assert output.startswith(b"client-key is encrypted")
     assert b"pass phrase" not in output
 

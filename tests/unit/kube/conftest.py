@@ -1,0 +1,15 @@
+"""What the tests of the cluster's side need of asyncio and hypothesis."""
+
+from __future__ import annotations
+
+import asyncio
+
+from hypothesis import settings
+
+# On Python 3.11 the first async test asks for the main thread's event loop, which makes one that nobody closes; its
+# ResourceWarning then fails whichever test runs when it is collected. Saying that there is none prevents that.
+asyncio.set_event_loop(None)
+
+# On a busy machine one example can take any time.
+settings.register_profile("ktui", deadline=None)
+settings.load_profile("ktui")
