@@ -19,8 +19,6 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.events import Resize
 from textual.screen import ModalScreen, Screen
-from textual.timer import Timer
-from textual.widgets import Input
 from textual.worker import Worker
 
 from ktui.errors import KtuiError
@@ -33,6 +31,7 @@ from ktui.ui.screens.picker import Picker
 from ktui.ui.screens.text import TextScreen
 from ktui.ui.theme import THEMES
 from ktui.ui.widgets.bar import Bar
+from ktui.ui.widgets.filterinput import FilterInput
 from ktui.ui.widgets.pager import Pager
 from ktui.ui.widgets.table import RowTable
 from ktui.views.base import Cell, Line
@@ -51,8 +50,6 @@ if TYPE_CHECKING:
 WIDE = 120  # columns from which the detail stands beside the table
 
 _WORK = 0.008  # seconds spent on rows without looking at keys
-_FILTER_PAUSE = 0.08  # seconds without a key before a filter is applied
-_SKIP = 10.0  # seconds
 _SETTLED_AT_THE_LATEST = 20.0  # seconds
 
 
@@ -85,7 +82,6 @@ class MainScreen(Screen[None]):
         self._second = 0
         self._catching_up: set[ViewModel] = set()
         self._detail_key: RowKey | None = None
-        self._filter_timer: Timer | None = None
         self._feeding: Worker[None] | None = None
         self._actor: Actor | None = None
 
@@ -98,7 +94,7 @@ class MainScreen(Screen[None]):
         with Horizontal(id="body"):
             yield RowTable(self._now, id="table")
             yield Pager(id="detail")
-        yield Input(id="filter", compact=True, placeholder="part of any column; enter keeps it, esc drops it")
+        yield FilterInput(id="filter")
         yield Bar(id="footer")
 
     def on_mount(self) -> None:
@@ -323,29 +319,11 @@ class MainScreen(Screen[None]):
             target.move(how)
 
     def _replay(self, what: str) -> None:
-        player = self._session.player if self._session is not None else None
-        if player is None:
-            return
-        match what:
-            case "pause":
-                player.pause()
-            case "back":
-                player.step(-1)
-            case "forward":
-                player.step(1)
-            case "slower":
-                player.set_speed(-1)
-            case "faster":
-                player.set_speed(1)
-            case "rewind":
-                player.seek(player.position - _SKIP)
-            case "skip":
-                player.seek(player.position + _SKIP)
-            case "start":
-                player.seek(0)
-            case "end":
-                player.seek(player.duration)
-        self._flush()
+        from ktui.ui.replaying import drive
+
+        if self._session is not None and self._session.player is not None:
+            drive(self._session.player, what)
+            self._flush()
 
     def run_row_open(self) -> None:
         if self.has_class("-map"):
@@ -360,7 +338,7 @@ class MainScreen(Screen[None]):
         typing = self.has_class("-filtering")
         self.remove_class("-filtering")
         if typing or not (self.has_class("-detail") or self.has_class("-map")):
-            self.query_one("#filter", Input).value = ""
+            self.query_one(FilterInput).value = ""
             self._narrow(Filter(problems_only=self._filter.problems_only, namespace=self._filter.namespace))
         elif self.has_class("-detail"):
             self.remove_class("-detail")
@@ -370,23 +348,14 @@ class MainScreen(Screen[None]):
 
     def run_filter(self) -> None:
         self.add_class("-filtering")
-        self.query_one("#filter", Input).focus()
+        self.query_one(FilterInput).focus()
 
-    @on(Input.Changed, "#filter")
-    def _typed(self) -> None:
-        if self._filter_timer is not None:
-            self._filter_timer.stop()
-        self._filter_timer = self.set_timer(_FILTER_PAUSE, self._apply_typed)
-
-    def _apply_typed(self) -> None:
-        text = self.query_one("#filter", Input).value
-        self._narrow(structs.replace(self._filter, text=text))
-
-    @on(Input.Submitted, "#filter")
-    def _submitted(self) -> None:
-        self._apply_typed()
-        self.remove_class("-filtering")
-        self._focus_rows()
+    @on(FilterInput.Narrowed)
+    def _filter_typed(self, event: FilterInput.Narrowed) -> None:
+        self._narrow(structs.replace(self._filter, text=event.text))
+        if event.done:
+            self.remove_class("-filtering")
+            self._focus_rows()
 
     def run_problems(self) -> None:
         self._narrow(structs.replace(self._filter, problems_only=not self._filter.problems_only))
@@ -450,7 +419,7 @@ class MainScreen(Screen[None]):
         pool = self._deck.map.cursor if self._deck is not None and self._deck.map is not None else None
         if pool is not None:
             self.remove_class("-map")
-            self.query_one("#filter", Input).value = pool[1]
+            self.query_one(FilterInput).value = pool[1]
             self._focus_rows()
 
     def run_retry(self) -> None:
