@@ -112,7 +112,9 @@ def test_gangs_devices_taint_untaint_and_recovery(plane: ControlPlane, tmp_path:
         wait_for(
             lambda: victim["name"] not in {p["metadata"]["name"] for p in _running(api, "llm-train")}, "the eviction"
         )
-        screen.press("esc", "2")
+        screen.press("esc")
+        screen.gone(r"· filter")
+        screen.press("2")
         screen.see(r"llm-train +Degraded +7 of 8")
         gang = next(g for g in _items(plane, tmp_path, "gangs", "-A") if g["name"].startswith("llm-train"))
         assert (gang["state"], gang["pods"]["running"], gang["minCount"]) == ("Degraded", 7, 8)
@@ -127,7 +129,9 @@ def test_gangs_devices_taint_untaint_and_recovery(plane: ControlPlane, tmp_path:
         assert [r for r in api.list(RULES) if r["metadata"]["name"].startswith("ktui-")], "a dry run deletes nothing"
         screen.press("y")
         screen.see(rf"Untaint {where}: done")
-        screen.press("esc", "2")
+        screen.press("esc")
+        screen.gone(r"· filter")
+        screen.press("2")
         screen.see(r"llm-train +Running +8 of 8")
         screen.press("q")
         assert screen.ended() == 0
@@ -157,7 +161,10 @@ def test_min_replicas_zero_is_refused_on_cpu_and_accepted_with_an_external_metri
         screen.see(r"minReplicas of ml2/chat, now 1")
         screen.press("0", "enter")
         screen.see(r"the server refuses: spec.metrics.*at least one Object or External metric")
-        screen.press("esc", "esc")
+        screen.press("esc")
+        screen.gone(r"the server refuses")
+        screen.press("esc")
+        screen.gone(r"· filter")
         screen.press("/", "external", "enter")
         screen.see(r"1 of 2")
         screen.press("g", "M")
@@ -226,8 +233,9 @@ def test_killing_the_api_server_under_the_screen_loses_and_doubles_nothing(plane
         screen.see(r"after-restart +Running +2 of 2")
         screen.see(r"live")
         screen.gone(r"waiting")
-        shown = [line for line in screen.text.splitlines() if re.search(r"\d+ of \d+", line)]
-        assert len(shown) == len(before) + 1, screen.text
+        screen.see(rf"{len(before) + 1} gangs")
+        for gang in ("after-restart", "llm-big", "llm-train"):
+            assert len(re.findall(rf" {gang} ", screen.text)) == 1, screen.text
         screen.press("8")
         truth = {pod["metadata"]["name"] for pod in api.list(PODS)}
         screen.see(rf"{len(truth)} pods")
