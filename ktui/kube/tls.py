@@ -59,6 +59,8 @@ def read_material(settings: TlsSettings, certificate: ClientCertificate | None) 
 
 def build_context(settings: TlsSettings, material: Material) -> ssl.SSLContext:
     """A client context that trusts as Go does: only the given authority, if one is given. Raises TlsMaterialError."""
+    # Not create_default_context: from Python 3.13 on that is strict about key identifiers, which the authorities of old
+    # clusters lack and Go does not miss; and it would log the session's keys to $SSLKEYLOGFILE.
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.hostname_checks_common_name = False
@@ -87,10 +89,8 @@ def _read_secret(name: str, path: Path | None, data: bytes) -> bytes:
 
 
 def _trust_only(context: ssl.SSLContext, authority: bytes) -> None:
-    # Clusters live for years with certificates from old tools. Go takes any certificate of the bundle as an anchor and does
-    # not insist on key identifiers; OpenSSL does both differently, by default from Python 3.13 on.
+    # As in Go, any certificate of the bundle is an anchor, also one that is not self-signed.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     try:
         context.load_verify_locations(cadata=authority.decode("ascii"))
     except (ssl.SSLError, UnicodeDecodeError, ValueError):
