@@ -23,7 +23,7 @@ class Health(NamedTuple):
 
 
 def pod_health(cluster: Cluster, pod: Pod) -> dict[DeviceId, Health]:
-    """Health of the pod's devices, for those that can be told apart."""
+    """Health of the pod's devices, for those that can be told apart; the worst where containers differ."""
     found: dict[DeviceId, Health] = {}
     statuses = {s.name: s.allocated_resources_status or () for s in pod.status.container_statuses or ()}
     if not any(statuses.values()):
@@ -31,7 +31,8 @@ def pod_health(cluster: Cluster, pod: Pod) -> dict[DeviceId, Health]:
     for container in devices_of(cluster, pod):
         for entry in statuses.get(container.name, ()):
             devices = [use.device for use in container.devices if _is_about(entry, use.claim, use.result.request)]
-            found.update(_paired(entry, devices))
+            for device, report in _paired(entry, devices).items():
+                found[device] = min(found.get(device, report), report, key=_badness)
     return found
 
 

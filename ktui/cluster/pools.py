@@ -6,6 +6,7 @@ Only slices of the highest generation count; a pool is complete when there are a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
@@ -82,11 +83,18 @@ def _status(
         return "incomplete", f"{len(current)} of {expected} slices, generation {generation}"
     if duplicates:
         return "invalid", f"device {duplicates[0]} is published twice"
+    if twice := _duplicate_counter_set(current):
+        return "invalid", f"counter set {twice} is defined twice"
     if unknown := _unknown_counter(current):
         return "invalid", f"a device draws on {unknown}, which no slice defines"
     if len(current) > expected:
         return "invalid", f"{len(current)} slices where {expected} are announced, generation {generation}"
     return "ok", ""
+
+
+def _duplicate_counter_set(current: list[ResourceSlice]) -> str:
+    counted = Counter(c.name for piece in current for c in piece.spec.shared_counters or ())
+    return next((name for name, times in counted.items() if times > 1), "")
 
 
 def _unknown_counter(current: list[ResourceSlice]) -> str:

@@ -65,7 +65,9 @@ def tolerates(toleration: DeviceToleration, taint: DeviceTaint, *, evicting: boo
         return toleration.operator == "Exists"
     if toleration.key != taint.key:
         return False
-    return toleration.operator == "Exists" or (toleration.value or "") == (taint.value or "")
+    if toleration.operator == "Exists":
+        return True
+    return toleration.operator in (None, "", "Equal") and (toleration.value or "") == (taint.value or "")
 
 
 def scope(rule: DeviceTaintRule) -> str:

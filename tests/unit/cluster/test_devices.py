@@ -1,0 +1,209 @@
+"""One device with all that is known of it: D10 and the health reports of the kubelet (the API reference, section 4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ktui.cluster.devices import DeviceInfo, device_ids, device_info
+from ktui.cluster.health import Health, device_health, pod_health
+from ktui.cluster.state import Cluster
+from ktui.model.meta import Object
+from ktui.model.pod import Pod
+from tests.unit import builders as b
+
+GPU0, GPU1 = b.one_device("gpu-0"), b.one_device("gpu-1")
+PUBLISHED = b.piece("s", ["gpu-0", "gpu-1"], nodeName="node-1")
+
+
+def info(*objects: Object, device: Any = GPU0) -> DeviceInfo:
+    found = device_info(b.cluster_of(*objects), device)
+    assert found is not None
+    return found
+
+
+def held(name: str = "c", **more: Any) -> Object:
+    return b.claim(name, [b.result("gpu-0", **more)], reserved=[b.pod_consumer("p")])
+
+
+def reporting(*entries: tuple[str, str, str], claims: tuple[str, ...] = ("gpu",), container: str = "main") -> Pod:
+    """A pod that uses claims c-NAME and whose container reports (entry, resource id, health)."""
+    spec = {
+        "resourceClaims": [{"name": c, "resourceClaimName": f"c-{c}"} for c in claims],
+        "containers": [{"name": "main", "resources": {"claims": [{"name": c} for c in claims]}}],
+    }
+    reported: dict[str, list[b.Document]] = {}
+    for entry, resource, health in entries:
+        reported.setdefault(entry, []).append({"resourceID": resource, "health": health or None, "message": "m"})
+    statuses = [{"name": n, "resources": r} for n, r in reported.items()]
+    return b.pod(
+        "p", spec=spec, status={"containerStatuses": [{"name": container, "allocatedResourcesStatus": statuses}]}
+    )
+
+
+def claim_of(*devices: str, name: str = "gpu", request: str = "r") -> Object:
+    return b.claim(f"c-{name}", [b.result(d, request) for d in devices], reserved=[b.pod_consumer("p")])
+
+
+# --- states ---
+
+
+def test_a_device_that_nobody_knows() -> None:
+    assert device_info(b.cluster_of(PUBLISHED), b.one_device("gpu-9")) is None
+
+
+@pytest.mark.parametrize(
+    ("objects", "state"),
+    [
+        ([PUBLISHED], "free"),
+        ([PUBLISHED, held()], "used"),
+        ([PUBLISHED, held(adminAccess=True)], "free"),
+        ([PUBLISHED, b.rule("r", {"device": "gpu-0"}, b.taint(effect="None"))], "free"),
+        ([PUBLISHED, b.rule("r", {"device": "gpu-0"}, b.taint(effect="Odd"))], "free"),
+        ([PUBLISHED, b.rule("r", {"device": "gpu-0"}, b.taint(effect="NoSchedule"))], "tainted"),
+        ([PUBLISHED, held(), b.rule("r", {"device": "gpu-0"})], "tainted"),
+        ([b.piece("s", ["gpu-0"], count=2)], "unusable"),
+        ([b.piece("s", ["gpu-0"], count=2), held()], "used"),
+        ([b.piece("s", ["gpu-0", "gpu-0"])], "unusable"),
+        ([held()], "gone"),
+        ([held(), b.rule("r", {"device": "gpu-0"})], "gone"),
+    ],
+)
+def test_D10_states(objects: list[Object], state: str) -> None:
+    assert info(*objects).state == state
+
+
+def test_an_unhealthy_device_is_unhealthy_though_tainted() -> None:
+    pod = reporting(("claim:gpu", "cdi=0", "Unhealthy"))
+    assert info(PUBLISHED, claim_of("gpu-0"), pod, b.rule("r", {})).state == "unhealthy"
+
+
+def test_nothing_is_called_free_while_not_all_claims_are_seen() -> None:
+    cluster = b.cluster_of(PUBLISHED, without=["ResourceClaim"])
+    cluster.apply(b.listed("ResourceClaim", namespace="ml"))
+    found = device_info(cluster, GPU0)
+    assert found is not None
+    assert found.state == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("second", "conflict"),
+    [({}, True), ({"adminAccess": True}, False), ({"shareID": "5f1c"}, False)],
+)
+def test_D10_two_claims_on_one_device(second: dict[str, Any], conflict: bool) -> None:
+    assert info(PUBLISHED, held("a"), held("b", **second)).conflict is conflict
+
+
+def test_D10_shares_of_one_device_are_no_conflict() -> None:
+    assert not info(PUBLISHED, held("a", shareID="1"), held("b", shareID="2")).conflict
+
+
+def test_where_it_is_and_who_has_it() -> None:
+    user = b.pod("p", spec={"resourceClaims": [{"name": "x", "resourceClaimName": "c"}]})
+    found = info(PUBLISHED, held(), user)
+    assert (found.node, [p.name for p in found.pods], [c.name for c, _ in found.holders]) == ("node-1", ["p"], ["c"])
+
+
+def test_all_devices_also_those_published_no_longer() -> None:
+    cluster = b.cluster_of(PUBLISHED, held(), b.claim("d", [b.result("gpu-7")]))
+    assert sorted(device_ids(cluster)) == [GPU0, GPU1, b.one_device("gpu-7")]
+
+
+# --- health ---
+
+
+def health(pod: Pod, *claims: Object) -> dict[str, str]:
+    return {device[2]: report.health for device, report in pod_health(b.cluster_of(pod, *claims), pod).items()}
+
+
+@pytest.mark.parametrize(
+    ("entries", "devices", "expected"),
+    [
+        pytest.param(
+            [("claim:gpu", f"{b.DRIVER}/node-1/gpu-0", "Unhealthy")], ["gpu-0"], {"gpu-0": "Unhealthy"}, id="id"
+        ),
+        pytest.param([("claim:gpu", "vendor.com/gpu=0", "Unknown")], ["gpu-0"], {"gpu-0": "Unknown"}, id="one and one"),
+        pytest.param(
+            [("claim:gpu/r", "vendor.com/gpu=0", "Unhealthy")], ["gpu-0"], {"gpu-0": "Unhealthy"}, id="request"
+        ),
+        pytest.param([("claim:gpu/other", "vendor.com/gpu=0", "Unhealthy")], ["gpu-0"], {}, id="another request"),
+        pytest.param([("claim:other", "vendor.com/gpu=0", "Unhealthy")], ["gpu-0"], {}, id="another claim"),
+        pytest.param([("nvidia.com/gpu", "GPU-1", "Unhealthy")], ["gpu-0"], {}, id="a device plugin's"),
+        pytest.param([("claim:gpu", "vendor.com/gpu=0", "Unhealthy")], ["gpu-0", "gpu-1"], {}, id="one for two"),
+        pytest.param(
+            [("claim:gpu", "vendor.com/gpu=0", "Unhealthy"), ("claim:gpu", "vendor.com/gpu=1", "Healthy")],
+            ["gpu-0", "gpu-1"],
+            {},
+            id="two for two, by CDI ids",
+        ),
+        pytest.param(
+            [
+                ("claim:gpu", f"{b.DRIVER}/node-1/gpu-1", "Unhealthy"),
+                ("claim:gpu", f"{b.DRIVER}/node-1/gpu-0", "Healthy"),
+            ],
+            ["gpu-0", "gpu-1"],
+            {"gpu-0": "Healthy", "gpu-1": "Unhealthy"},
+            id="two for two, by name in any order",
+        ),
+        pytest.param([("claim:gpu", "x", "")], ["gpu-0"], {"gpu-0": "Healthy"}, id="health left out"),
+        pytest.param([("claim:gpu", "x", "Melting")], ["gpu-0"], {"gpu-0": "Melting"}, id="a word of a newer kubelet"),
+        pytest.param([], ["gpu-0"], {}, id="nothing reported"),
+    ],
+)
+def test_pairing(entries: list[tuple[str, str, str]], devices: list[str], expected: dict[str, str]) -> None:
+    assert health(reporting(*entries), claim_of(*devices)) == expected
+
+
+def test_a_subrequest_is_reported_under_its_main_request() -> None:
+    pod = reporting(("claim:gpu/r", "cdi", "Unhealthy"))
+    assert health(pod, claim_of("gpu-0", request="r/sub")) == {"gpu-0": "Unhealthy"}
+
+
+def test_a_report_of_a_container_that_is_not_there() -> None:
+    assert health(reporting(("claim:gpu", "x", "Unhealthy"), container="gone"), claim_of("gpu-0")) == {}
+
+
+def test_of_two_containers_the_worse_report_counts() -> None:
+    claims = [{"name": "gpu"}]
+    pod = b.pod(
+        "p",
+        spec={
+            "resourceClaims": [{"name": "gpu", "resourceClaimName": "c-gpu"}],
+            "containers": [{"name": n, "resources": {"claims": claims}} for n in "ab"],
+        },
+        status={
+            "containerStatuses": [
+                {
+                    "name": name,
+                    "allocatedResourcesStatus": [
+                        {"name": "claim:gpu", "resources": [{"resourceID": "x", "health": word}]}
+                    ],
+                }
+                for name, word in (("a", "Unhealthy"), ("b", "Healthy"))
+            ]
+        },
+    )
+    assert health(pod, claim_of("gpu-0")) == {"gpu-0": "Unhealthy"}
+
+
+def test_of_two_pods_the_worse_report_counts() -> None:
+    def user(name: str, word: str) -> Pod:
+        reports = [{"name": "claim:gpu", "resources": [{"resourceID": "x", "health": word, "message": "ecc"}]}]
+        return b.pod(
+            name,
+            spec={
+                "resourceClaims": [{"name": "gpu", "resourceClaimName": "c"}],
+                "containers": [{"name": "main", "resources": {"claims": [{"name": "gpu"}]}}],
+            },
+            status={"containerStatuses": [{"name": "main", "allocatedResourcesStatus": reports}]},
+        )
+
+    def cluster(*words: str) -> Cluster:
+        names = [f"p{i}" for i in range(len(words))]
+        claim = b.claim("c", [b.result("gpu-0")], reserved=[b.pod_consumer(n) for n in names])
+        return b.cluster_of(claim, *(user(n, w) for n, w in zip(names, words, strict=True)))
+
+    assert device_health(cluster("Healthy", "Unhealthy"), GPU0) == Health("Unhealthy", "ecc")
+    assert device_health(cluster("Healthy", "Unknown"), GPU0) == Health("Unknown", "ecc")
+    assert device_health(cluster(), GPU0) is None
