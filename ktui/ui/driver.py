@@ -7,11 +7,15 @@ their updates back while it is long, and leaving does not wait for a terminal th
 
 from __future__ import annotations
 
+import contextlib
+from queue import Empty
+
 from textual.driver import Driver
 from textual.drivers._writer_thread import WriterThread
 from textual.drivers.linux_driver import LinuxDriver
 
 MANY_WRITES = 3  # one frame is up to three writes
+_END_OF_FRAME = "\x1b[?2026l"  # the frame it ends may be among those dropped
 _PATIENCE = 1.0  # seconds that leaving waits for the last output
 
 
@@ -24,6 +28,15 @@ class PatientDriver(LinuxDriver):
         super().start_application_mode()  # type: ignore[no-untyped-call]
         if self._writer_thread is not None:
             self._writer_thread._queue.maxsize = 0
+
+    def stop_application_mode(self) -> None:
+        """What is still queued will not be seen: drop it, so that a slow terminal is put back soon."""
+        if self._writer_thread is not None:
+            with contextlib.suppress(Empty):
+                while True:
+                    self._writer_thread._queue.get_nowait()
+            self._writer_thread.write(_END_OF_FRAME)
+        super().stop_application_mode()
 
     def close(self) -> None:
         writer, self._writer_thread = self._writer_thread, None
