@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final, NoReturn, Protocol
 from urllib.parse import urlencode
+from weakref import WeakSet
 
 import aiohttp
 from msgspec import Struct
@@ -156,7 +157,7 @@ class Transport:
                     response, session = await stack.enter_async_context(exchange)
             except TimeoutError:
                 raise HeadersLate(f"{self.target.host} accepted a watch but sent no answer") from None
-            stack.callback(response.close)
+            stack.callback(_hang_up, response)
             if response.status >= 400:
                 await self._refuse(response)
             yield Stream(response, session, self)
@@ -186,11 +187,12 @@ class Transport:
             await self._dispose(session)
 
     async def close(self) -> None:
-        """Close every connection; later requests fail."""
+        """Close every connection, within `Timers.stop`; later requests fail."""
         self._closed = True
+        sessions = [*self._retired, *([self._session] if self._session else [])]
         await self.reset()
-        for session in tuple(self._retired):
-            await session.http.close()
+        for session in sessions:
+            await session.close(self.timers.stop)
 
     @asynccontextmanager
     async def _exchange(
@@ -354,25 +356,49 @@ class Stream:
 
     def abort(self) -> None:
         """Break the connection; a pending `read` raises Unreachable."""
-        self._response.close()
+        _hang_up(self._response)
 
 
 class _Session:
-    """An aiohttp session and how many requests use it."""
+    """An aiohttp session, how many requests use it, and its sockets."""
 
     def __init__(self, context: ssl.SSLContext | None, generation: int) -> None:
         self.generation = generation
         self.context = context
         self.users = 0
+        self._sockets: WeakSet[socket.socket] = WeakSet()
         self.http = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
                 ssl=context if context is not None else True,
                 limit=0,  # one connection a watch; their number is bounded by the number of sources
-                socket_factory=_keep_alive_socket,
+                socket_factory=self._socket,
             ),
             trust_env=False,
             cookie_jar=aiohttp.DummyCookieJar(),
         )
+
+    async def close(self, patience: float) -> None:
+        """Until no socket is open: TLS says goodbye first, which aiohttp does not wait for."""
+        await self.http.close()
+        try:
+            async with asyncio.timeout(patience):
+                while any(each.fileno() != -1 for each in self._sockets):  # noqa: ASYNC110 (nothing tells when a socket closes)
+                    await asyncio.sleep(0.005)
+        except TimeoutError:
+            pass  # a dead peer; the sockets go with the loop
+
+    def _socket(self, address: aiohttp.AddrInfoType) -> socket.socket:
+        made = _keep_alive_socket(address)
+        self._sockets.add(made)
+        return made
+
+
+def _hang_up(response: aiohttp.ClientResponse) -> None:
+    """End a stream in the middle, without waiting for the peer to agree: it may be dead, or have more to say."""
+    connection = response.connection
+    if connection is not None and connection.transport is not None:
+        connection.transport.abort()
+    response.close()
 
 
 async def _send_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:

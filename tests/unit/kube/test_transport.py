@@ -261,6 +261,19 @@ async def test_w44_tls_with_the_right_authority() -> None:
         assert (await transport.request("GET", "/version")).status == 200
 
 
+async def test_w52_close_leaves_no_socket_open() -> None:
+    """With TLS too, where closing takes a round trip, and with a stream that is still open."""
+    async with _tls("127.0.0.1", trusted=True) as transport:
+        await transport.request("GET", "/version")
+        async with transport.stream(*_WATCH):
+            session = transport._session
+            assert session is not None
+            sockets = list(session._sockets)
+            assert sockets
+            await transport.close()
+        assert all(each.fileno() == -1 for each in sockets)
+
+
 @pytest.mark.parametrize(
     ("name", "trusted", "dates", "words"),
     [
