@@ -17,6 +17,7 @@ _HOUR: Final = 3600.0
 _SHORT_LIFE: Final = 120.0
 # Answers to requests that were sent with the previous certificate come in this long after it was replaced.
 _LATE: Final = 5.0
+_REFUSED: Final = "the server does not accept what the exec plug-in gives"
 
 
 class Refused(KtuiError):
@@ -60,20 +61,18 @@ class PluginSession:
 
         Raises Refused if the server refuses the plug-in's newest credential.
         """
-        refused = self._credential
-        if refused is None or self._task is None:
-            if refused is None or self._replaced(refused, used_token):
+        current = self._credential
+        if current is None:
+            return True
+        if self._task is None:
+            if self._replaced(current, used_token):
                 return True
             if not self._may_run():
-                raise Refused("the server does not accept what the exec plug-in gives")
+                raise Refused(_REFUSED)
             self._penalties.append(self._clock())
         await self._join()
-        if self._credential is refused or (self._credential and _same(self._credential, refused)):
-            raise (
-                self._last_failure()
-                if self._failure
-                else Refused("the server does not accept what the exec plug-in gives")
-            )
+        if _same(current, self._credential):
+            raise self._last_failure() if self._failure else Refused(_REFUSED)
         return True
 
     def allow_run(self) -> None:
@@ -135,14 +134,16 @@ class PluginSession:
         finally:
             self._waiting -= 1
             if not self._waiting and not task.done():
+                self._task = None  # who comes now gets a run of its own, not the end of this one
                 task.cancel()
                 await asyncio.wait([task])
 
-    def _ended(self, _task: asyncio.Task[None]) -> None:
+    def _ended(self, task: asyncio.Task[None]) -> None:
         """Not in `_attempt`: a task that is cancelled before it first runs never gets there."""
         self._finished_at = self._clock()
-        self._started_at = None
-        self._task = None
+        if self._task in {task, None}:
+            self._started_at = None
+            self._task = None
 
     async def _attempt(self, started: float) -> None:
         """One run; its outcome is in `_credential` or `_failure`."""

@@ -210,6 +210,19 @@ async def test_54_the_last_one_to_give_up_ends_the_run() -> None:
     assert await plugin.token() == "t2"
 
 
+async def test_54_who_comes_while_a_run_is_given_up_gets_another() -> None:
+    plugin = Plugin()
+    plugin.hold = asyncio.Event()
+    first = asyncio.create_task(plugin.token())
+    await plugin.started()
+    first.cancel()
+    await asyncio.sleep(0)
+    plugin.hold.set()
+    assert await plugin.token() == "t2"
+    with pytest.raises(asyncio.CancelledError):
+        await first
+
+
 async def test_54_cancelled_before_the_run_has_begun() -> None:
     plugin = Plugin()
     caller = asyncio.create_task(plugin.token())
