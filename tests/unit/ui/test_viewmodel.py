@@ -1,0 +1,148 @@
+"""A view's rows, cursor and marks; the map's pools; the deck they are in."""
+
+from __future__ import annotations
+
+from ktui.cluster.state import Cluster
+from ktui.model.frame import Frame
+from ktui.model.pod import Pod
+from ktui.ui.deck import Deck
+from ktui.ui.mapmodel import MapModel
+from ktui.ui.rowindex import Filter
+from ktui.ui.session import Session, Target
+from ktui.ui.viewmodel import ViewModel
+from ktui.views.registry import VIEWS
+from tests.ui.world import ScriptedFeed, changed, everything_live, example, listed, phase, pod, pool
+
+
+def always() -> bool:
+    return True
+
+
+def cluster(*frames: Frame) -> Cluster:
+    made = Cluster()
+    for frame in frames:
+        made.apply(frame)
+    return made
+
+
+def pods(count: int) -> list[Pod]:
+    return [pod(f"p-{number:04}") for number in range(count)]
+
+
+def test_work_is_done_in_slices_from_the_top() -> None:
+    model = ViewModel(VIEWS["pods"], cluster(listed("Pod", *pods(500))))
+    assert model.behind == 500
+    model.work(lambda: False)
+    assert 0 < len(model.index) < 500
+    assert model.index.key_at(0) == ("research", "p-0000")
+    while model.behind:
+        model.work(lambda: False)
+    assert len(model.index) == 500
+
+
+def test_a_row_is_the_same_object_until_it_changes() -> None:
+    state = cluster(listed("Pod", *pods(2)))
+    model = ViewModel(VIEWS["pods"], state)
+    model.work(always)
+    key = ("research", "p-0000")
+    before = model.row(key)
+    model.invalidate([key])
+    model.work(always)
+    assert model.row(key) is before
+    state.apply(changed("Pod", "MODIFIED", pod("p-0000", phase="Failed", version=101)))
+    model.invalidate([key])
+    model.work(always)
+    assert model.row(key) != before
+
+
+def test_until_it_is_moved_the_cursor_stays_at_the_top() -> None:
+    state = cluster(listed("Pod", *pods(2)))
+    model = ViewModel(VIEWS["pods"], state)
+    model.work(always)
+    state.apply(changed("Pod", "ADDED", pod("a")))
+    model.invalidate([("research", "a")])
+    model.work(always)
+    assert model.cursor == ("research", "a")
+    model.move_to(1)
+    state.apply(changed("Pod", "ADDED", pod("b")))
+    model.invalidate([("research", "b")])
+    model.work(always)
+    assert model.cursor == ("research", "p-0000")
+    assert model.locate_cursor() == 2
+
+
+def test_the_cursor_of_an_empty_table_comes_back_to_its_row() -> None:
+    model = ViewModel(VIEWS["pods"], cluster(listed("Pod", *pods(5))))
+    model.work(always)
+    model.move_to(3)
+    model.narrow(Filter(text="nothing like it"))
+    assert model.cursor is None
+    model.narrow(Filter())
+    assert model.cursor == ("research", "p-0003")
+
+
+def test_the_map_lists_pools_again_only_when_one_comes_or_goes() -> None:
+    state = cluster(*everything_live(ResourceSlice=[pool("n0", 4), pool("n1", 4)]))
+    model = MapModel(state)
+    listed_before = model.pools
+    line = model.line(1)
+    model.invalidate([("gpu.example.com", "n0", "gpu-0")])
+    assert model.pools is listed_before
+    assert model.line(1) is line
+    state.apply(changed("ResourceSlice", "ADDED", pool("n2", 4)))
+    model.invalidate([("gpu.example.com", "n2", "gpu-0")])
+    assert [name for _, name in model.pools] == ["n0", "n1", "n2"]
+
+
+def test_the_maps_cursor_follows_its_pool() -> None:
+    state = cluster(*everything_live(ResourceSlice=[pool("n1", 4), pool("n2", 4)]))
+    model = MapModel(state)
+    model.move_to(1)
+    state.apply(changed("ResourceSlice", "ADDED", pool("n0", 4)))
+    model.rebase(state)
+    assert model.cursor == ("gpu.example.com", "n2")
+
+
+def deck(*frames: Frame) -> tuple[Deck, ScriptedFeed]:
+    feeds: list[ScriptedFeed] = []
+
+    def make(sink: object, reset: object) -> ScriptedFeed:
+        feeds.append(ScriptedFeed(sink, reset))  # type: ignore[arg-type]
+        return feeds[-1]
+
+    session = Session(Target(), make)
+    for frame in frames:
+        feeds[0].give(frame)
+    session.take_changes()
+    return Deck(session, VIEWS, "gangs", Filter()), feeds[0]
+
+
+def test_rows_are_computed_again_when_a_kind_they_need_becomes_unreadable() -> None:
+    made, feed = deck(*example())
+    made.show("pods")
+    feed.give(phase("Namespace", "quiet"))
+    changes = made.session.take_changes()
+    assert changes is not None
+    made.take(changes)
+    made.model.work(always)
+    feed.give(phase("ResourceClaim", "no-access"))
+    changes = made.session.take_changes()
+    assert changes is not None
+    made.take(changes)
+    assert made.model.behind == 7
+
+
+def test_a_view_is_filtered_when_it_is_shown() -> None:
+    made, _ = deck(*example())
+    made.narrow(Filter(text="numa"))
+    made.show("pods")
+    made.model.work(always)
+    assert len(made.model.index) == 2
+
+
+def test_settled_means_that_every_first_list_is_in() -> None:
+    made, feed = deck(phase("Pod", "listing"))
+    assert not made.settled
+    feed.give(listed("Pod"))
+    feed.give(phase("Pod", "watching"))
+    assert made.settled
