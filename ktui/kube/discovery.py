@@ -65,16 +65,16 @@ class Discovery:
         self.served: Served | None = None
 
     async def refresh(self) -> Served:
-        """The present answer. Raises KtuiError only while there is no earlier answer to fall back to."""
+        """The present answer. Raises KtuiError when there is none; `served` is then the last one, with every group stale."""
         try:
             version, (core, core_stale), (named, named_stale) = await asyncio.gather(
                 self._version(), self._root("/api"), self._root("/apis")
             )
         except KtuiError:
-            if self.served is None:
-                raise
-            self.served = msgspec.structs.replace(self.served, stale=frozenset(kind.group for kind in self._kinds))
-            return self.served
+            if self.served is not None:
+                everything = frozenset(kind.group for kind in self._kinds)
+                self.served = msgspec.structs.replace(self.served, stale=everything)
+            raise
         groups, stale = core | named, core_stale | named_stale
         if self.served is not None:
             groups |= {group: self.served.groups[group] for group in stale if group in self.served.groups}

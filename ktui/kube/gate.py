@@ -77,7 +77,7 @@ class Gate:
             self._set(self._timers.needs_login, str(error), firm=False, phase="needs-login")
             raise
         except Unreachable as error:
-            self._set(self._backoff.next(), str(error), firm=False)
+            self.lost(str(error))
             raise
         else:
             self._answered()
@@ -85,6 +85,10 @@ class Gate:
             if tries:
                 self._trying = False
                 self._wake()
+
+    def lost(self, message: str) -> None:
+        """The host does not answer."""
+        self._set(self._backoff.next(), message, firm=False)
 
     def retry_now(self) -> None:
         """End the wait, unless the server asked for it."""

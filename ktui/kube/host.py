@@ -47,6 +47,7 @@ class Host:
             await self.transport.request("GET", "/version", timeout=self.timers.probe)
         except ApiError:
             return True  # a refusal is an answer
-        except KtuiError:
+        except KtuiError as error:
+            self.gate.lost(str(error))  # so that not every quiet stream finds out by itself
             return False
         return True

@@ -243,6 +243,7 @@ class Watcher:
                     await self._breathe()
             if feed.dropped:
                 self._reporter.note = f"{feed.dropped} event{'s' * (feed.dropped > 1)} too large to show"
+                self._reporter.watching()
             if feed.outdated:
                 return
         if empty and feed.age < self._timers.short_watch:
@@ -257,7 +258,7 @@ class Watcher:
             except TimeoutError:
                 if feed.silence >= idle or feed.outdated:
                     return None
-                self._reporter.tell("quiet", "no data for a while")
+                self._reporter.tell("quiet", f"no data for {feed.silence:.0f} s")
                 if not await self._host.alive():
                     raise Unreachable(f"{self._host.transport.target.host} does not answer") from None
                 patience = max(0.0, min(self._timers.probe, idle - feed.silence))

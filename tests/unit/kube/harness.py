@@ -70,14 +70,21 @@ def fast(factor: float = 0.01, **changes: Any) -> Timers:
     from msgspec.structs import replace
 
     patient = {
-        "connect": 10.0,
-        "short_get": 30.0,
-        "page_stall": 30.0,
-        "headers": 15.0,
-        "stop": 5.0,
-        "short_watch": 0.01,
+        name: getattr(Timers(), name)
+        for name in (
+            "connect",
+            "short_get",
+            "page_stall",
+            "headers",
+            "sync_stall",
+            "sync_idle",
+            "quiet",
+            "idle",
+            "server_timeout",
+            "clock_jump",
+        )
     }
-    return replace(Timers().scaled(factor), **(patient | changes))
+    return replace(Timers().scaled(factor), **(patient | {"stop": 5.0, "short_watch": 0.01} | changes))
 
 
 def pod(name: str, namespace: str = "ml", **metadata: Any) -> dict[str, Any]:

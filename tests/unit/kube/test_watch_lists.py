@@ -87,7 +87,7 @@ async def test_w03_without_closing_bookmark_the_list_is_read_in_pages() -> None:
         r.faults.script(
             WATCH, Rewrite(lambda data: b"".join(each for each in data.splitlines(True) if b"BOOKMARK" not in each))
         )
-        await r.live()
+        await r.live(fast(sync_stall=0.2))
         assert r.view.names() == {"p0", "p1", "p2"}
         assert len(r.view.lists()) == 1
         assert r.faults.asked(LIST)
@@ -221,3 +221,26 @@ async def test_w24_chunk_sizes_and_line_ends_do_not_matter() -> None:
             await r.converge()
             assert r.view.names() == {"ü-名前", "second"}
             assert len(r.view.lists()) == 1
+
+
+async def test_w23_a_large_event_is_taken_and_a_huge_one_noted() -> None:
+    async with rig(pods=0) as r:
+        large = {
+            "metadata": {
+                "name": "a",
+                "namespace": "ml",
+                "uid": "u",
+                "resourceVersion": "8",
+                "labels": {"l": "x" * 6_000_000},
+            }
+        }
+        huge = line("MODIFIED", {"metadata": {"name": "a", "labels": {"l": "x" * 40_000_000}}})
+        small = line("ADDED", {"metadata": {"name": "b", "namespace": "ml", "uid": "v", "resourceVersion": "9"}})
+        lines = [bookmark("7", ends=True), line("ADDED", large), huge, small]
+        r.faults.script(WATCH, Stream(lines, hold=True))
+        await r.live()
+        await r.view.until(lambda: r.view.content() == {("ml", "a"): "8", ("ml", "b"): "9"})
+        await r.view.until(
+            lambda: r.view.states()[-1].message == "1 event too large to show" or r.faults.asked(WATCH)[1:]
+        )
+        assert len(r.faults.asked(WATCH)) == 1

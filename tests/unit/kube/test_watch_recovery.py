@@ -221,7 +221,7 @@ async def test_w17_a_restarted_server_costs_one_list_a_stream() -> None:
 async def test_w19_a_silent_stream_is_quiet_then_replaced() -> None:
     """Half-open: the connection is there, nothing comes. /version still answers, so only the deadline ends it."""
     async with rig() as r:
-        await r.live()
+        await r.live(fast(quiet=0.4, idle=Span(1.0, 1.2)))
         r.faults.script(WATCH, Stall())
         for watcher in r.connections[0]._watchers.values():
             watcher.reset()
@@ -236,7 +236,7 @@ async def test_w19_a_silent_stream_is_quiet_then_replaced() -> None:
 
 async def test_w19_a_dead_host_is_found_by_the_probe() -> None:
     async with rig() as r:
-        await r.live(fast(idle=Span(1000.0, 1000.0)))
+        await r.live(fast(quiet=0.3))
         r.faults.script(WATCH, Stall())
         r.faults.script("GET /version", Answer(200, "<html>", "text/html"))
         for watcher in r.connections[0]._watchers.values():
