@@ -2,4 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+
+from hypothesis import settings
+
 pytest_plugins = ["tests.cluster.plugin"]
+
+# On Python 3.11 the first async test asks for the main thread's event loop, which makes one that nobody closes; its
+# ResourceWarning then fails whichever test runs when it is collected. Saying that there is none prevents that.
+asyncio.set_event_loop(None)
+
+# On a busy machine one example can take any time.
+settings.register_profile("ktui", deadline=None)
+settings.load_profile("ktui")
