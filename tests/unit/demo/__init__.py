@@ -1,0 +1,1 @@
+"""The embedded API server, apart from the protocol (tests/contract)."""
