@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Mapping
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 
 from ktui.errors import UsageError
 from ktui.kube.credentials import Credentials
+from ktui.kube.execplugin import PluginCredential
 from ktui.kube.kubeconfig import KubeConfig, LoadOptions, in_cluster, load
 from ktui.kube.target import Target
 from ktui.kube.timers import Timers
@@ -49,8 +51,9 @@ def resolve(wanted: Wanted, context: str | None = None) -> tuple[KubeConfig, Tar
 
 @asynccontextmanager
 async def open_transport(wanted: Wanted, target: Target) -> AsyncIterator[Transport]:
-    """A transport for a short piece of work: a command, not a screen."""
-    credentials = Credentials(target, environ=wanted.environ)
+    """A transport for a short piece of work: a command, not a screen, so a plug-in that asks a person may use the terminal."""
+    interactive = _on_this_terminal if sys.stdin.isatty() else None
+    credentials = Credentials(target, environ=wanted.environ, interactive=interactive)
     transport = Transport(
         target, credentials, read_only=wanted.read_only, environ=wanted.environ, timers=wanted.timers()
     )
@@ -58,6 +61,10 @@ async def open_transport(wanted: Wanted, target: Target) -> AsyncIterator[Transp
         yield transport
     finally:
         await transport.close()
+
+
+async def _on_this_terminal(run: Callable[[], Awaitable[PluginCredential]]) -> PluginCredential:
+    return await run()
 
 
 def parse_duration(text: str) -> float | None:
