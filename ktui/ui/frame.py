@@ -105,6 +105,8 @@ def state(session: Session, model: ViewModel, now: float, failure: str) -> tuple
     if model.behind:
         left.append(Part((Cell(f"preparing {model.behind:,} rows", "dim"),), priority=6))
     title = model.view.title.lower()
+    if index.total == 1:
+        title = title.removesuffix("s")
     count = f"{index.total:,} {title}" if len(index) == index.total else f"{len(index):,} of {index.total:,} {title}"
     return left, (Cell(count, "dim"),)
 

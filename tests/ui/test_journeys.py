@@ -143,7 +143,7 @@ async def test_yaml_help_and_palette_open_and_close() -> None:
         await pilot.press(*"taints")
         await lacks(pilot, "Choose a namespace")
         await pilot.press("enter")
-        await shows(pilot, "1 taints")
+        await shows(pilot, "1 taint")
 
 
 async def test_every_theme_draws() -> None:

@@ -1,0 +1,136 @@
+"""Replaying a recording: the keys of the player, and that going back shows what was."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ktui.recording.player import Player
+from ktui.recording.reader import Recording
+from ktui.ui.app import KtuiApp
+from ktui.ui.session import Session, Target
+
+from .screen import lacks, shows, wait_for
+
+PODS = "/api/v1/pods"
+
+
+def pod(name: str, version: int) -> dict[str, Any]:
+    return {
+        "metadata": {
+            "name": name,
+            "namespace": "ml",
+            "uid": f"uid-{name}",
+            "resourceVersion": str(version),
+            "creationTimestamp": "2026-11-30T05:00:00Z",
+        },
+        "spec": {},
+        "status": {"phase": "Running"},
+    }
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    """A pod at the start and one more each 20 seconds, up to a minute."""
+    documents: list[dict[str, Any]] = [
+        {
+            "ktui": "recording",
+            "version": 1,
+            "created": "2026-11-30T06:00:00Z",
+            "title": "night",
+            "server": {"gitVersion": "v1.37.2"},
+            "resources": [{"path": PODS, "kind": "Pod"}],
+        },
+        {"t": 0, "path": PODS, "type": "LIST", "resourceVersion": "10", "items": [pod("first", 1)]},
+        {"t": 0, "path": PODS, "type": "STATE", "state": "watching"},
+        *({"t": t, "path": PODS, "type": "ADDED", "object": pod(f"at-{t}", 20 + t)} for t in (20, 40, 60)),
+    ]
+    path = tmp_path / "night.ktui"
+    path.write_text("".join(json.dumps(document) + "\n" for document in documents))
+    return path
+
+
+class StoodStill:
+    """A clock that the test moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class ReplayOpener:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.clock = StoodStill()
+        self.opened = False
+
+    def title(self) -> str:
+        return "recording"
+
+    async def open(self, context: str = "") -> Session:
+        self.opened = True
+        recorded = Recording(self.path)
+        target = Target(context="night", read_only=True)
+        return Session(target, lambda sink, reset: Player(recorded, sink, reset, clock=self.clock))
+
+    async def contexts(self) -> Sequence[str]:
+        return ()
+
+
+async def test_the_keys_of_the_player(recording: Path) -> None:
+    opener = ReplayOpener(recording)
+    app = KtuiApp(opener)
+    async with app.run_test(size=(110, 24)) as pilot:
+        await pilot.press("8")
+        await shows(pilot, "REPLAY · night")
+        await pilot.press("8")
+        await shows(pilot, "1 pod", "first", "0:00 of 1:00", "06:00:00Z")
+        await pilot.press("space")
+        await shows(pilot, "paused")
+        await pilot.press("right_square_bracket")
+        await shows(pilot, "2 pods", "at-20", "0:20 of 1:00")
+        await pilot.press("full_stop", "full_stop")
+        await shows(pilot, "3 pods", "at-40", "0:40 of 1:00")
+        await pilot.press("comma")
+        await shows(pilot, "2 pods", "0:30 of 1:00")
+        await lacks(pilot, "at-40")
+        await pilot.press("left_square_bracket")
+        await shows(pilot, "0:20 of 1:00")
+        await pilot.press("end")
+        await shows(pilot, "4 pods", "1:00 of 1:00", "06:01:00Z")
+        await pilot.press("home")
+        await shows(pilot, "1 pod", "0:00 of 1:00")
+        await pilot.press("plus")
+        await shows(pilot, "x2")
+        await pilot.press("minus", "minus")
+        await shows(pilot, "x0.5")
+        await pilot.press("space")
+        await lacks(pilot, "paused")
+        opener.clock.now += 50
+        await pilot.press("8")
+        await shows(pilot, "0:25 of 1:00")
+
+
+async def test_nothing_that_writes_or_switches_is_offered(recording: Path) -> None:
+    app = KtuiApp(ReplayOpener(recording))
+    async with app.run_test(size=(160, 24)) as pilot:
+        await shows(pilot, "REPLAY · night")
+        await pilot.press("question_mark")
+        await shows(pilot, "Pause or go on")
+        for words in ("Taint", "Untaint", "Choose a context", "Retry"):
+            await lacks(pilot, words)
+
+
+async def test_a_file_that_is_no_recording_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "no.ktui"
+    path.write_text("nothing\n")
+    app = KtuiApp(ReplayOpener(path))
+    async with app.run_test(size=(160, 24)) as pilot:
+        await shows(pilot, "is not a ktui recording")
+        await wait_for(pilot, lambda: app.return_code is None)
