@@ -53,6 +53,10 @@ def _on_row(situation: Situation) -> bool:
     return situation.has_row
 
 
+def _on_table(situation: Situation) -> bool:
+    return not situation.on_map
+
+
 def _live(situation: Situation) -> bool:
     return not situation.replaying
 
@@ -95,12 +99,12 @@ COMMANDS: Final = (
         "row.open", "Open the detail of the row", "enter", footer="open", available=lambda s: s.has_row or s.on_map
     ),
     Command("row.yaml", "Show the object as YAML", "y", footer="YAML", available=_on_row),
-    Command("filter", "Filter rows by text", "slash", footer="filter"),
-    Command("problems", "Only rows with a problem", "f", footer="problems"),
-    Command("sort", "Sort by the next column", "s", footer="sort"),
-    Command("sort.reverse", "Reverse the order", "S"),
+    Command("filter", "Filter rows by text", "slash", footer="filter", available=_on_table),
+    Command("problems", "Only rows with a problem", "f", footer="problems", available=_on_table),
+    Command("sort", "Sort by the next column", "s", footer="sort", available=_on_table),
+    Command("sort.reverse", "Reverse the order", "S", available=_on_table),
     Command("map", "Devices as a map or as a table", "m", footer="map", available=lambda s: s.view == "devices"),
-    Command("namespace", "Choose a namespace", "n", footer="namespace"),
+    Command("namespace", "Choose a namespace", "n", footer="namespace", available=_on_table),
     Command("context", "Choose a context", "c", footer="context", available=_live),
     Command("retry", "Retry waiting sources now", "ctrl+r", available=_live),
     Command("act.taint", "Taint the device of the row", "T", footer="taint", available=_may_taint),

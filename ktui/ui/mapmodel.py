@@ -14,7 +14,7 @@ class MapModel:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self.pools: list[PoolId] = []
-        self._known: frozenset[PoolId] = frozenset()
+        self._positions: dict[PoolId, int] = {}
         self._lines: dict[PoolId, MapLine | None] = {}
         self._cursor: PoolId | None = None
         self.rebase(cluster)
@@ -30,7 +30,7 @@ class MapModel:
         pools = {device[:2] for device in devices}
         for pool in pools:
             self._lines.pop(pool, None)
-        if any((pool in self._known) != (self._cluster.pool(pool) is not None) for pool in pools):
+        if any((pool in self._positions) != (self._cluster.pool(pool) is not None) for pool in pools):
             self._list_pools()
 
     def line(self, position: int) -> MapLine | None:
@@ -41,9 +41,7 @@ class MapModel:
         return self._lines[pool]
 
     def locate_cursor(self) -> int:
-        if self._cursor in self._known:
-            return self.pools.index(self._cursor)
-        return 0
+        return self._positions.get(self._cursor, 0) if self._cursor is not None else 0
 
     def move_to(self, position: int) -> None:
         if self.pools:
@@ -55,4 +53,4 @@ class MapModel:
 
     def _list_pools(self) -> None:
         self.pools = devicemap.pool_ids(self._cluster)
-        self._known = frozenset(self.pools)
+        self._positions = {pool: position for position, pool in enumerate(self.pools)}
