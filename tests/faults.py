@@ -74,11 +74,14 @@ class Delay(Fault):
         return None
 
 
+@dataclass
 class Drop(Fault):
     """The request is read, then the connection is closed without an answer."""
 
+    reset: bool = False
+
     async def before(self, request: web.Request) -> web.StreamResponse | None:
-        break_connection(request, reset=False)
+        break_connection(request, reset=self.reset)
         raise asyncio.CancelledError
 
 

@@ -121,7 +121,7 @@ def status_error(status: Status, redact: Redact, code: int = 0, retry_after: str
     )
 
 
-def connection_error(error: BaseException, host: str, redact: Redact) -> Unreachable:
+def connection_error(error: Exception, host: str, redact: Redact) -> Unreachable:
     """aiohttp's and the operating system's exceptions as one line that names the host."""
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return TlsProblem(f"the certificate of {host} is not trusted: {_certificate_problem(error.certificate_error)}")

@@ -12,7 +12,7 @@ import socket
 import ssl
 import sys
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import Final, NoReturn, Protocol
 from urllib.parse import urlencode
 from weakref import WeakSet
@@ -30,6 +30,7 @@ from ktui.kube.failures import (
     HeadersLate,
     TlsProblem,
     UnexpectedAnswer,
+    Unreachable,
     api_error,
     connection_error,
     one_line,
@@ -46,7 +47,14 @@ MAX_BODY: Final = 512 * 1024 * 1024
 MAX_ERROR_BODY: Final = 8 * 1024 * 1024
 OLDEST_AIOHTTP: Final = (3, 14)
 
+_READS: Final = ("GET", "HEAD")
+_NOTHING_SENT: Final = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+"""What a failure to connect raises."""
+
 Params = Mapping[str, str]
+
+
+_CLOSED: Final = "this connection is closed"
 
 
 class CredentialSource(Protocol):
@@ -68,6 +76,18 @@ class Response(Struct, frozen=True):
     status: int
     headers: Mapping[str, str]
     body: bytes
+
+
+class _Request(Struct, frozen=True):
+    """One request before credentials. `headers_within` (seconds) bounds the wait for the status line of a watch."""
+
+    method: str
+    path: str
+    params: Params | None
+    body: bytes | None
+    headers: Mapping[str, str] | None
+    limits: aiohttp.ClientTimeout
+    headers_within: float | None = None
 
 
 class Counters(Struct):
@@ -136,10 +156,10 @@ class Transport:
         """
         total = self.timers.short_get if timeout is None and stall is None else timeout
         limits = aiohttp.ClientTimeout(total=total, connect=self.timers.connect, sock_read=stall)
-        async with self._exchange(method, path, params, body, headers, limits) as (response, _):
+        async with self._exchange(_Request(method, path, params, body, headers, limits)) as (response, _):
             if response.status >= 400:
                 await self._refuse(response)
-            return Response(response.status, response.headers, await self._read(response, limit))
+            return Response(response.status, response.headers, await self._read(response, limit, method))
 
     @asynccontextmanager
     async def stream(self, path: str, params: Params) -> AsyncIterator[Stream]:
@@ -150,17 +170,14 @@ class Transport:
         limits = aiohttp.ClientTimeout(total=None, connect=self.timers.connect)
         # A streaming list is compressed in many gzip members, which proxies and clients get wrong.
         headers = {"Accept-Encoding": "identity"}
-        async with AsyncExitStack() as stack:
-            exchange = self._exchange("GET", path, params, None, headers, limits)
+        asked = _Request("GET", path, params, None, headers, limits, self.timers.headers)
+        async with self._exchange(asked) as (response, session):
             try:
-                async with asyncio.timeout(self.timers.headers):
-                    response, session = await stack.enter_async_context(exchange)
-            except TimeoutError:
-                raise HeadersLate(f"{self.target.host} accepted a watch but sent no answer") from None
-            stack.callback(_hang_up, response)
-            if response.status >= 400:
-                await self._refuse(response)
-            yield Stream(response, session, self)
+                if response.status >= 400:
+                    await self._refuse(response)
+                yield Stream(response, session, self)
+            finally:
+                _hang_up(response)
 
     def redact(self, text: str) -> str:
         return self._credentials.redact(text)
@@ -174,10 +191,13 @@ class Transport:
         """A person asked: let a credential plug-in that failed be tried again."""
         self._credentials.allow_login()
 
-    def failed(self, error: BaseException) -> KtuiError:
-        """The exception of a read, as ktui calls it."""
+    def failed(self, error: Exception, method: str = "GET") -> Unreachable:
+        """The exception of a request or of reading its answer, as ktui calls it."""
         self.counters.failures += 1
-        return connection_error(error, self.target.host, self.redact)
+        failure = connection_error(error, self.target.host, self.redact)
+        if method in _READS or isinstance(error, _NOTHING_SENT):
+            return failure
+        return AnswerLost(f"{failure}; the request may have been carried out")
 
     async def reset(self) -> None:
         """Forget pooled connections (after a sleep they are dead): the next request opens a new session."""
@@ -195,24 +215,14 @@ class Transport:
             await session.close(self.timers.stop)
 
     @asynccontextmanager
-    async def _exchange(
-        self,
-        method: str,
-        path: str,
-        params: Params | None,
-        body: bytes | None,
-        headers: Mapping[str, str] | None,
-        limits: aiohttp.ClientTimeout,
-    ) -> AsyncIterator[tuple[aiohttp.ClientResponse, _Session]]:
+    async def _exchange(self, asked: _Request) -> AsyncIterator[tuple[aiohttp.ClientResponse, _Session]]:
         """Send, with one more try after a 401 that the credentials could cure. A 401 means: not carried out."""
         if self.read_only:
-            check_read_only(method, path)
+            check_read_only(asked.method, asked.path)
         for last_try in (False, True):
             used = await self._credentials.headers()
             async with self._current() as session:
-                response = await self._send(
-                    session, method, path, params, body, self._headers(headers, used, body), limits
-                )
+                response = await self._send(session, asked, used)
                 try:
                     if response.status != 401 or last_try:
                         yield response, session
@@ -222,50 +232,47 @@ class Transport:
             if not await self._credentials.on_unauthorized(used):
                 raise ApiError(401, "Unauthorized", "the server does not accept these credentials")
 
-    def _headers(
-        self, own: Mapping[str, str] | None, credentials: Mapping[str, str], body: bytes | None
-    ) -> CIMultiDict[str]:
-        headers = CIMultiDict(own or {})
+    def _headers(self, asked: _Request, credentials: Mapping[str, str]) -> CIMultiDict[str]:
+        headers = CIMultiDict(asked.headers or {})
         headers.extend(credentials)  # impersonation repeats names
         headers.setdefault("Accept", "application/json")
         headers.setdefault("Accept-Encoding", "identity")
         headers["User-Agent"] = USER_AGENT
-        if body is not None:
+        if asked.body is not None:
             headers.setdefault("Content-Type", "application/json")
         if self._proxy is not None and self.target.tls is None:
             headers.extend(self._proxy.headers)  # without TLS there is no CONNECT that could carry them
         return headers
 
-    async def _send(
-        self,
-        session: _Session,
-        method: str,
-        path: str,
-        params: Params | None,
-        body: bytes | None,
-        headers: CIMultiDict[str],
-        limits: aiohttp.ClientTimeout,
-    ) -> aiohttp.ClientResponse:
-        query = f"?{urlencode(params)}" if params else ""
+    async def _send(self, session: _Session, asked: _Request, credentials: Mapping[str, str]) -> aiohttp.ClientResponse:
+        query = f"?{urlencode(asked.params)}" if asked.params else ""
         self.counters.requests += 1
+        patience = asyncio.timeout(asked.headers_within)
         try:
-            response = await session.http.request(
-                method,
-                URL(f"{self.target.server}{path}{query}", encoded=True),
-                data=body,
-                headers=headers,
-                timeout=limits,
-                allow_redirects=False,
-                server_hostname=self.target.server_name,
-                proxy=self._proxy.url if self._proxy else None,
-                proxy_headers=self._proxy.headers if self._proxy else None,
-                middlewares=() if method in ("GET", "HEAD") else (_send_once,),
-            )
+            async with patience:
+                response = await session.http.request(
+                    asked.method,
+                    URL(f"{self.target.server}{asked.path}{query}", encoded=True),
+                    data=asked.body,
+                    headers=self._headers(asked, credentials),
+                    timeout=asked.limits,
+                    allow_redirects=False,
+                    server_hostname=self.target.server_name,
+                    proxy=self._proxy.url if self._proxy else None,
+                    proxy_headers=self._proxy.headers if self._proxy else None,
+                    middlewares=() if asked.method in _READS else (_send_once,),
+                )
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            failure = self.failed(error)
+            if patience.expired():
+                raise HeadersLate(f"{self.target.host} accepted a watch but sent no answer") from None
+            failure = self.failed(error, asked.method)
             if isinstance(failure, TlsProblem):
                 await self._credentials.on_tls_failure()  # new files, if there are any, are for the next try
             raise failure from None
+        except RuntimeError:
+            if self._closed:  # aiohttp's word for a request that was waiting when the session was closed
+                raise KtuiError(_CLOSED) from None
+            raise
         try:
             self._check_kind(response)
         except UnexpectedAnswer:
@@ -276,10 +283,9 @@ class Transport:
     def _check_kind(self, response: aiohttp.ClientResponse) -> None:
         host = self.target.host
         if 300 <= response.status < 400 and response.status != 304:
-            place = one_line(response.headers.get("Location", ""), 120)
-            where = URL(place).host if place.startswith(("http://", "https://")) else place
+            where = _place(response.headers.get("Location", ""))
             raise UnexpectedAnswer(
-                f"unexpected answer from host {host}: it redirects to {where or 'nowhere'} (a login page, or a wrong server URL)"
+                f"unexpected answer from host {host}: it redirects to {where} (a login page, or a wrong server URL)"
             )
         if response.status < 300 and response.content_type == "text/html":
             raise UnexpectedAnswer(f"unexpected answer from host {host}: a web page, not the Kubernetes API")
@@ -292,7 +298,7 @@ class Transport:
             content = b""  # the status alone says enough
         raise api_error(response.status, content, self.redact, response.headers.get("Retry-After"))
 
-    async def _read(self, response: aiohttp.ClientResponse, limit: int) -> bytes:
+    async def _read(self, response: aiohttp.ClientResponse, limit: int, method: str = "GET") -> bytes:
         parts: list[bytes] = []
         size = 0
         try:
@@ -303,7 +309,7 @@ class Transport:
                     raise UnexpectedAnswer(f"unexpected answer from host {self.target.host}: more than {limit} bytes")
                 parts.append(part)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise self.failed(error) from None
+            raise self.failed(error, method) from None
         finally:
             self.counters.received += size
         return parts[0] if len(parts) == 1 else b"".join(parts)
@@ -314,7 +320,7 @@ class Transport:
         context = await self._credentials.ssl_context()
         async with self._opening:
             if self._closed:
-                raise KtuiError("this connection is closed")
+                raise KtuiError(_CLOSED)
             session = self._session
             if session is None or session.generation != self.generation or session.context is not context:
                 await self.reset()
@@ -401,15 +407,26 @@ def _hang_up(response: aiohttp.ClientResponse) -> None:
     response.close()
 
 
+def _place(location: str) -> str:
+    """Where a redirect leads: the host, without a path that may hold a ticket."""
+    try:
+        return one_line(URL(location).host or location.partition("?")[0] or "nowhere", 120)
+    except ValueError:
+        return "no valid address"
+
+
+class _Broken(aiohttp.ClientConnectionError):
+    """A connection that broke after a write was sent. aiohttp does not know this one as a reason to send again."""
+
+
 async def _send_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
-    """aiohttp sends a DELETE or PUT again when the connection breaks; a write must never be repeated without being asked."""
+    """aiohttp repeats a DELETE or PUT when the connection breaks; a write must never be repeated without being asked."""
     try:
         return await handler(request)
-    except aiohttp.ServerDisconnectedError:
-        host = request.url.host or "the server"
-        raise AnswerLost(
-            f"{host} closed the connection before it answered; the request may have been carried out"
-        ) from None
+    except _NOTHING_SENT:
+        raise
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+        raise _Broken(str(error)) from error
 
 
 def _keep_alive_socket(address: aiohttp.AddrInfoType) -> socket.socket:

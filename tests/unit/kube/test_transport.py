@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -20,7 +20,7 @@ from ktui.kube.login import NeedsLogin
 from ktui.kube.target import Target, TlsSettings
 from ktui.kube.timers import Timers
 from ktui.kube.transport import Transport, check_aiohttp
-from tests.faults import Answer, Delay, Drop, Stall
+from tests.faults import Answer, Delay, Drop, Fault, Stall
 from tests.unit.kube.harness import StaticCredentials, pod, rig, transport_to
 
 _WATCH = ("/api/v1/pods", {"watch": "1", "resourceVersion": "1"})
@@ -131,6 +131,33 @@ async def test_w57_a_watch_without_headers_is_given_up() -> None:
                 pass
 
 
+async def test_a_slow_sign_in_is_no_slow_server() -> None:
+    class Slow(StaticCredentials):
+        async def headers(self) -> Mapping[str, str]:
+            await asyncio.sleep(0.3)
+            return {}
+
+    timers = Timers(headers=0.15)
+    async with (
+        rig() as r,
+        transport_to(r.server.url, timers=timers, credentials=Slow()) as transport,
+        transport.stream(*_WATCH) as stream,
+    ):
+        assert not stream.outdated
+
+
+@pytest.mark.parametrize(
+    ("location", "words"),
+    [("https://sso.example.com/x?ticket=secret", "sso.example.com"), ("", "nowhere"), ("http://[", "no valid address")],
+)
+async def test_w45_a_redirect_is_told_without_its_secrets(location: str, words: str) -> None:
+    async with rig() as r, transport_to(r.server.url) as transport:
+        r.faults.script("GET /version", Answer(302, b"", headers={"Location": location}))
+        with pytest.raises(UnexpectedAnswer) as caught:
+            await transport.request("GET", "/version")
+        assert f"it redirects to {words} (" in str(caught.value)
+
+
 async def test_nobody_listens() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
@@ -148,6 +175,25 @@ async def test_w58_a_write_is_never_sent_twice(method: str) -> None:
         with pytest.raises(AnswerLost, match="may have been carried out"):
             await transport.request(method, path, body=b"{}")
         assert len(r.faults.asked(f"{method} {path}")) == 1
+
+
+@pytest.mark.parametrize("fault", [Drop(reset=True), Delay(20.0)], ids=["reset", "no answer"])
+async def test_a10_an_answer_that_is_lost_says_that_the_write_may_have_happened(fault: Fault) -> None:
+    async with rig() as r, transport_to(r.server.url) as transport:
+        path = "/api/v1/namespaces/ml/pods/p0"
+        r.faults.script(f"DELETE {path}", fault, repeat=True)
+        with pytest.raises(AnswerLost, match="may have been carried out"):
+            await transport.request("DELETE", path, timeout=0.5)
+        assert len(r.faults.asked(f"DELETE {path}")) == 1
+
+
+async def test_a10_a_write_that_was_never_sent_says_so() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    async with transport_to(f"http://127.0.0.1:{port}") as transport:
+        with pytest.raises(Unreachable) as caught:
+            await transport.request("DELETE", "/api/v1/namespaces/ml/pods/p0")
+        assert not isinstance(caught.value, AnswerLost)
 
 
 async def test_w58_a_read_is_sent_again_on_a_closed_connection() -> None:
