@@ -66,12 +66,14 @@ class KtuiApp(App[int]):
         for known in THEMES.values():
             self.register_theme(known)
         self.theme = theme
-        self.set_keymap(keymap(keys or {}))
+        self._keys = keymap(keys or {})
+        self.set_keymap(self._keys)
 
     def get_default_screen(self) -> Screen[None]:
         return MainScreen(
             self._opener,
             glyphs=self.glyphs,
+            keys=self._keys,
             output_is_slow=lambda: pending_writes(self._driver) > MANY_WRITES,
             on_settled=self._on_settled,
             flushes_per_second=_FLUSHES_REMOTE if "SSH_CONNECTION" in os.environ else _FLUSHES,

@@ -18,7 +18,7 @@ from tests.unit.ui.payloads import PAYLOADS
 from .screen import lines, running, shows, wait_for
 from .world import ScriptedOpener, everything_live, gang, meta, phase, pod
 
-BATCH = 6
+BATCH = 14
 
 
 def hostile(payloads: tuple[str, ...]) -> list[Frame]:

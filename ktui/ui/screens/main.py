@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from msgspec import structs
@@ -54,8 +54,8 @@ _SETTLED_AT_THE_LATEST = 20.0  # seconds
 
 
 class MainScreen(Screen[None]):
-    """`output_is_slow` says whether the terminal still has to take what was drawn before; `on_settled` is called once,
-    when the first lists are in (or will not come soon)."""
+    """`keys` is the key map of the settings. `output_is_slow` says whether the terminal still has to take what was drawn
+    before. `on_settled` is called once, when the first lists are in (or will not come soon)."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("move", "main")
     AUTO_FOCUS = "#table"
@@ -65,6 +65,7 @@ class MainScreen(Screen[None]):
         opener: Opener,
         *,
         glyphs: Glyphs,
+        keys: Mapping[str, str],
         output_is_slow: Callable[[], bool],
         on_settled: Callable[[], None] | None = None,
         flushes_per_second: float = 10.0,
@@ -72,6 +73,7 @@ class MainScreen(Screen[None]):
         super().__init__()
         self._opener = opener
         self._glyphs = glyphs
+        self._keys = keys
         self._output_is_slow = output_is_slow
         self._on_settled = on_settled
         self._interval = 1 / flushes_per_second
@@ -285,7 +287,7 @@ class MainScreen(Screen[None]):
 
     def keys_of(self, command: Command) -> str:
         """The command's keys as the settings leave them."""
-        return self.app._keymap.get(command.id, command.keys)
+        return self._keys.get(command.id, command.keys)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "command" and parameters:
