@@ -46,6 +46,7 @@ class Gate:
         self._backoff = Backoff(timers)
         self._changed = asyncio.Event()
         self._trying = False
+        self._spread_until = 0.0
         self.hold: Hold | None = None
 
     @asynccontextmanager
@@ -100,8 +101,10 @@ class Gate:
         # An answer to a request that was under way before the hold began says nothing about it.
         if self.hold is None or self.hold.until <= self._clock.monotonic():
             self._backoff.reset()
-            self.hold = None
-            self._wake()
+            if self.hold is not None:
+                self.hold = None
+                self._spread_until = self._clock.monotonic() + self._timers.stagger
+                self._wake()
 
     def asked_to_wait(self, error: ApiError) -> bool:
         """Whether all streams wait now: after 401, 429, and any 5xx that says when to come back. Not when a server only lags
@@ -133,18 +136,22 @@ class Gate:
     async def _admit(self, on_hold: Callable[[Hold], None]) -> bool:
         """True when this caller is the one that tries whether the hold's reason is gone."""
         told: Hold | None = None
-        while (hold := self.hold) is not None:
+        spread = False
+        while True:
+            hold, now = self.hold, self._clock.monotonic()
+            if hold is None:
+                if spread or now >= self._spread_until:
+                    return False
+                spread = True
+                await asyncio.sleep(random.uniform(0.0, self._spread_until - now))  # noqa: S311 (spreads load)
+                continue
             if hold is not told:
                 on_hold(hold)
                 told = hold
-            remaining = hold.until - self._clock.monotonic()
-            if remaining <= 0 and not self._trying:
+            if now >= hold.until and not self._trying:
                 self._trying = True
                 return True
-            await self._change(remaining if remaining > 0 else None)
-            if self.hold is None:
-                await asyncio.sleep(random.uniform(0.0, self._timers.stagger))  # noqa: S311 (spreads load)
-        return False
+            await self._change(hold.until - now if now < hold.until else None)
 
     async def _change(self, timeout: float | None) -> None:
         try:

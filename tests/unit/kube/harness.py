@@ -8,8 +8,10 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
+from msgspec.structs import replace
+
 from ktui.cluster.store import Store
-from ktui.demo.apiserver import SERVES_1_37, ApiServer
+from ktui.demo.apiserver import ApiServer
 from ktui.demo.reads import ReadTimers
 from ktui.kube.connection import Connection
 from ktui.kube.login import NeedsLogin
@@ -17,6 +19,7 @@ from ktui.kube.target import Target
 from ktui.kube.timers import Clock, Timers
 from ktui.kube.transport import Transport
 from ktui.model.frame import Changed, Frame, Listed, StreamState
+from ktui.model.kinds import KINDS
 from tests.faults import Faults
 
 PATIENCE = 30.0
@@ -67,8 +70,6 @@ def target(url: str) -> Target:
 
 def fast(factor: float = 0.01, **changes: Any) -> Timers:
     """Waits scaled down, except those that would only make a busy machine look like a dead server."""
-    from msgspec.structs import replace
-
     patient = {
         name: getattr(Timers(), name)
         for name in (
@@ -183,15 +184,11 @@ class Rig:
         await self.view.until(lambda: self.view.content(kind) == truth(self.server, kind))
 
     def update(self, name: str, namespace: str = "ml", **spec: Any) -> None:
-        from ktui.model.kinds import KINDS
-
         self.server.registry.update(
             KINDS["Pod"], (namespace, name), lambda old: {**old, "spec": {**old["spec"], **spec}}
         )
 
     def delete(self, name: str, namespace: str = "ml") -> None:
-        from ktui.model.kinds import KINDS
-
         self.server.registry.delete(KINDS["Pod"], (namespace, name))
 
 
@@ -217,6 +214,3 @@ async def transport_to(url: str, **options: Any) -> AsyncIterator[Transport]:
         yield made
     finally:
         await made.close()
-
-
-SERVES = SERVES_1_37

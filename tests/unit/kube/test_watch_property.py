@@ -14,7 +14,7 @@ from ktui.model.meta import Key
 from tests.faults import Answer, Chunks, Cut, Drop, Fault, Late, Stream, error_line, status_body
 from tests.unit.kube.harness import POD, Rig, fast, pod, rig, truth
 
-SEEDS = int(os.environ.get("KTUI_WATCH_SEEDS", "60"))
+SEEDS = int(os.environ.get("KTUI_WATCH_SEEDS", "400"))
 WATCH = f"watch {POD}"
 TIMERS = fast(0.004, headers=0.5)
 

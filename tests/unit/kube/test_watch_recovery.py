@@ -82,7 +82,7 @@ async def test_w09_an_expired_version_in_the_stream_leads_to_exactly_one_list() 
         await r.live()
         before = r.view.stores["Pod"].objects[("ml", "p2")]
         r.faults.script(WATCH, Stream([error_line(410, "Expired", "too old resource version: 1 (2)")]))
-        r.server.registry.delete(_pod_kind(), ("ml", "p0"))
+        r.delete("p0")
         for watcher in r.connections[0]._watchers.values():
             watcher.reset()
         r.server.create("Pod", pod("p9"))
@@ -321,9 +321,3 @@ async def test_a_sink_that_fails_gets_the_event_again() -> None:
         messages = [state.message for state in r.view.states()]
         assert "internal error (RuntimeError), trying again" in messages
         assert not any("hunter2" in message for message in messages)
-
-
-def _pod_kind() -> Any:
-    from ktui.model.kinds import KINDS
-
-    return KINDS["Pod"]

@@ -16,7 +16,6 @@ from tests.faults import Answer, Delay, Fault, status_body
 from tests.unit.kube.harness import POD, Rig, fast, pod, rig, truth
 
 WATCH = f"watch {POD}"
-KINDS_25 = ("Pod", "Node", "Job", "ResourceClaim", "DeviceClass")
 NAMESPACES_5 = ("a", "b", "c", "d", "e")
 
 
