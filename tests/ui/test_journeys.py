@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ktui.errors import KtuiError
 from ktui.model.kinds import KINDS
 from ktui.ui.session import Target
+from ktui.ui.theme import DARK
 
 from .screen import lacks, lines, running, shows, text, wait_for
 from .world import ScriptedOpener, changed, everything_live, example, gang, listed, phase, pod
@@ -230,11 +233,21 @@ async def test_keys_of_the_settings() -> None:
         await shows(pilot, "kind: Pod")
 
 
-async def test_marks_of_the_header() -> None:
-    target = Target(context="prod", insecure=True, impersonated="viewer", read_only=True)
+@pytest.mark.parametrize(
+    ("target", "words", "alarming"),
+    [
+        (Target(context="prod"), "prod", False),
+        (Target(context="prod", insecure=True), "INSECURE · prod", True),
+        (Target(context="prod", impersonated="viewer"), "AS viewer · prod", True),
+        (Target(context="prod", read_only=True), "READ-ONLY · prod", True),
+    ],
+)
+async def test_the_header_is_red_when_care_is_needed(target: Target, words: str, alarming: bool) -> None:
     async with running(ScriptedOpener(example(), target)) as (app, pilot):
-        await shows(pilot, "INSECURE · AS viewer · READ-ONLY · prod")
-        assert app.screen.query_one("#header").styles is not None
+        await shows(pilot, words, "llm-train")
+        first = app.screen._compositor.render_strips()[0]
+        grounds = {segment.style.bgcolor.name for segment in first if segment.style and segment.style.bgcolor}
+        assert (grounds == {str(DARK.error)}) == alarming
 
 
 async def test_a_stalled_terminal_holds_updates_back_and_loses_none() -> None:
@@ -270,3 +283,15 @@ async def test_phase_words_reach_the_screen() -> None:
         await shows(pilot, "waiting 7s for pods: 429 from 10.0.0.1")
         opener.feed.moment += 3
         await shows(pilot, "waiting 4s for pods")
+
+
+async def test_sorting_goes_through_the_columns_there_is_room_for() -> None:
+    async with running(ScriptedOpener(example()), (40, 24)) as (app, pilot):
+        await pilot.press("8")
+        await shows(pilot, "7 pods")
+        seen = []
+        for _ in range(6):
+            await pilot.press("s")
+            await pilot.pause(0.1)
+            seen.append("▲" in lines(app)[3])
+        assert all(seen)

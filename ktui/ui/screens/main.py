@@ -364,8 +364,9 @@ class MainScreen(Screen[None]):
 
     def run_sort(self) -> None:
         if self._model is not None:
-            columns = self._model.view.columns
-            self._model.sort_by((self._model.index.column + 1) % len(columns), descending=False)
+            shown = self._table.shown_columns
+            now = self._model.index.column
+            self._model.sort_by(next((column for column in shown if column > now), shown[0]), descending=False)
             self._table.redraw()
 
     def run_sort_reverse(self) -> None:

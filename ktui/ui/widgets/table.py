@@ -76,6 +76,11 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
     def model(self) -> ViewModel | None:
         return self._model
 
+    @property
+    def shown_columns(self) -> tuple[int, ...]:
+        """Indexes of the view's columns that there is room for; at least one."""
+        return tuple(placed.index for placed in self._placed)
+
     def show(self, model: ViewModel) -> None:
         """Show another view, where its cursor is."""
         self._model = model
