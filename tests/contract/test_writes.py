@@ -118,6 +118,15 @@ async def test_a_rule_that_breaks_a_rule(client: Client, rule: str, taint: Json,
     assert field in {cause["field"] for cause in document["details"]["causes"]}
 
 
+@pytest.mark.parametrize("change", [{"spec": 5}, {"metadata": []}, {"spec": {"taint": "no"}}], ids=str)
+async def test_what_does_not_have_the_shape_of_its_kind(client: Client, rule: str, change: Json) -> None:
+    _refused(await client.call("POST", RULES, _rule(rule) | change), 400, "BadRequest")
+
+
+async def test_a_body_that_is_not_json(client: Client) -> None:
+    assert (await client.call("POST", client.templates, "text")).status == 400
+
+
 async def test_a14_a_stale_version_in_a_merge_patch(client: Client) -> None:
     made = await client.make("a")
     path = f"{client.templates}/a"
