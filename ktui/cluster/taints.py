@@ -93,8 +93,8 @@ def scope(rule: DeviceTaintRule) -> str:
 
 
 def slice_taints(cluster: Cluster) -> Iterable[TaintKey]:
-    """Keys of all taints that drivers published."""
+    """Keys of all taints that drivers published, each once: a driver may repeat a taint on a device."""
     for pool in cluster.pools():
         for name, published in pool.devices.items():
-            for taint in published.device.taints or ():
-                yield ("slice", *pool.id, name, taint.key, taint.value or "", taint.effect)
+            taints = dict.fromkeys((t.key, t.value or "", t.effect) for t in published.device.taints or ())
+            yield from (("slice", *pool.id, name, *taint) for taint in taints)

@@ -11,25 +11,14 @@ from ktui.model.meta import Key
 from ktui.model.time import parse_time
 from ktui.model.workload import Workload
 from ktui.views.base import Cell, Column, Document, Row, RowKey, Section, pairs
-from ktui.views.gangs import PROBLEMS, STYLES
+from ktui.views.gangs import PROBLEMS, STYLES, WORST_FIRST
 from ktui.views.shared import as_key, owner_text, time_text
-
-_WORST_FIRST = (
-    "Failed",
-    "Degraded",
-    "Pending",
-    "Preempting",
-    "Unknown",
-    "Scheduling",
-    "Deleting",
-    "Running",
-    "Completed",
-)
 
 
 class WorkloadsView:
     id: Final = "workloads"
     title = "Workloads"
+    order = "namespace"
     kinds = ("Workload",)
     joins = ("Pod", "PodGroup", "ResourceClaim")
     columns = (
@@ -96,7 +85,8 @@ class WorkloadsView:
             )
             for g in gangs_of(cluster, workload)
         )
-        return (Section(f"Workload {workload.namespace}/{workload.name}", about), Section("Gangs", lines))
+        sections = (Section(f"Workload {workload.namespace}/{workload.name}", about), Section("Gangs", lines))
+        return tuple(section for section in sections if section.lines)
 
     def item(self, cluster: Cluster, key: RowKey) -> Document | None:
         workload = cluster.workload(as_key(key))
@@ -122,7 +112,7 @@ def gangs_of(cluster: Cluster, workload: Workload) -> list[Gang]:
     pods = (cluster.pod(key) for key in cluster.pods_by_workload[workload.key])
     keys.update((pod.namespace, pod.group) for pod in pods if pod is not None)  # replicas of groups, on 1.35
     found = [g for key in sorted(keys) if (g := gang(cluster, key)) is not None]
-    return sorted(found, key=lambda g: _WORST_FIRST.index(g.state))
+    return sorted(found, key=lambda g: WORST_FIRST.index(g.state))
 
 
 def _state(found: list[Gang]) -> str:

@@ -97,7 +97,8 @@ def test_rules_found_by_index_are_those_that_match(selectors: list[tuple[str | N
 
 
 def test_keys_of_the_drivers_taints() -> None:
-    cluster = b.cluster_of(tainted(b.taint("a", None, "None"), b.taint("a", "1", "None")))
+    taints = (b.taint("a", None, "None"), b.taint("a", "1", "None"), b.taint("a", None, "None"))
+    cluster = b.cluster_of(tainted(*taints))
     assert list(slice_taints(cluster)) == [("slice", *GPU0, "a", "", "None"), ("slice", *GPU0, "a", "1", "None")]
 
 
