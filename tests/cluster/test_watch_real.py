@@ -279,3 +279,21 @@ async def test_w06_a_continue_token_that_died_between_two_pages(plain_cluster: C
         assert not delays
         await _converge(view, api, "Namespace")
         assert "w06-late" in view.names("Namespace")
+
+
+async def test_w20_a_server_that_hangs_and_comes_back(real_cluster: ControlPlane, fresh_namespace: str) -> None:
+    """Stopped, its kernel still answers keep-alive probes: only the silence and the unanswered /version tell."""
+    api, process = real_cluster.api(), real_cluster.process("kube-apiserver")
+    timers = Timers(quiet=1.0, probe=1.0, idle=Span(20.0, 20.0), headers=2.0)
+    async with connected(real_cluster, timers=timers) as (connection, view):
+        await _live(connection, view, "ResourceClaimTemplate")
+        before = connection.transport.counters.failures
+        process.send_signal(signal.SIGSTOP)
+        try:
+            await view.until(lambda: "quiet" in view.phases("ResourceClaimTemplate"))
+            await view.until(lambda: connection.transport.counters.failures > before)
+        finally:
+            process.send_signal(signal.SIGCONT)
+        await asyncio.to_thread(api.create, _template(fresh_namespace, "after"))
+        await _converge(view, api)
+        assert view.stores["ResourceClaimTemplate"].dropped == 0
