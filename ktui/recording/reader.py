@@ -201,8 +201,9 @@ class Recording:
 class _Bounded(io.RawIOBase):
     """A decompressed stream that refuses to grow without end."""
 
-    def __init__(self, inner: IO[bytes], raw: IO[bytes], path: Path) -> None:
+    def __init__(self, inner: IO[bytes], raw: IO[bytes], path: Path, damaged: tuple[type[Exception], ...]) -> None:
         self._inner = inner
+        self._damaged = damaged
         self._raw = raw
         self._path = path
         self._left = MAX_UNPACKED
@@ -215,7 +216,7 @@ class _Bounded(io.RawIOBase):
             data = self._inner.read(len(buffer))
         except EOFError:
             return 0  # cut off: what was read so far is whole lines, or one that the reader notes
-        except (OSError, zlib.error, ValueError) as error:
+        except self._damaged as error:
             raise UsageError(f"{self._path} cannot be unpacked: {error}") from None
         self._left -= len(data)
         if self._left < 0:
@@ -239,21 +240,24 @@ def _open(path: Path) -> IO[bytes]:
         raise UsageError(f"cannot read the recording {path}: {error.strerror}") from None
     magic = raw.read(4)
     raw.seek(0)
+    damaged: tuple[type[Exception], ...] = (OSError, zlib.error, ValueError)
     if magic[:2] == b"\x1f\x8b":
         inner: IO[bytes] = cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
     elif magic == b"\x28\xb5\x2f\xfd":
-        inner = _zstd(raw)
+        inner, error = _zstd(raw)
+        damaged = (*damaged, error)
     else:
         inner = raw
-    return io.BufferedReader(_Bounded(inner, raw, path), 2**20)
+    return io.BufferedReader(_Bounded(inner, raw, path, damaged), 2**20)
 
 
-def _zstd(raw: IO[bytes]) -> IO[bytes]:
+def _zstd(raw: IO[bytes]) -> tuple[IO[bytes], type[Exception]]:
+    """The unpacked stream, and the error by which it says that the data is damaged."""
     try:
         from compression import zstd  # type: ignore[import-not-found]
     except ImportError:
         from backports import zstd
-    return cast("IO[bytes]", zstd.ZstdFile(raw))
+    return cast("IO[bytes]", zstd.ZstdFile(raw)), zstd.ZstdError
 
 
 def _read_line(stream: IO[bytes], path: Path) -> bytes:

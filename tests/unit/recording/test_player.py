@@ -1,0 +1,161 @@
+"""Playing back and forth always shows what reading from the start would."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ktui.cluster.state import Cluster
+from ktui.model.meta import Key, Object
+from ktui.recording.player import SPEEDS, Player, replay_to
+from ktui.recording.reader import Recording
+from tests.recordings import PATHS
+
+XID79 = Recording(PATHS["xid79"])
+
+
+class Shown:
+    """A state fed by a player, with a clock that a test turns."""
+
+    def __init__(self) -> None:
+        self.cluster = Cluster()
+        self.time = 0.0
+        self.player = Player(XID79, self.take, self.reset, clock=lambda: self.time)
+
+    def take(self, frame: object) -> None:
+        self.cluster.apply(frame)  # type: ignore[arg-type]  # the player gives frames
+
+    def reset(self) -> None:
+        self.cluster = Cluster()
+
+    def objects(self) -> dict[str, dict[Key, Object]]:
+        return {kind: store.objects for kind, store in self.cluster.stores.items()}
+
+
+def at(t: float | None) -> dict[str, dict[Key, Object]]:
+    cluster = Cluster()
+    replay_to(XID79, t, cluster.apply)
+    return {kind: store.objects for kind, store in cluster.stores.items()}
+
+
+async def loaded() -> Shown:
+    shown = Shown()
+    await shown.player.load()
+    return shown
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+class Running:
+    """The player's own task, for the length of a `with`."""
+
+    def __init__(self, shown: Shown) -> None:
+        self._shown = shown
+
+    async def __aenter__(self) -> None:
+        self._task = asyncio.create_task(self._shown.player.run())
+        await until(lambda: self._shown.player.duration > 0)
+
+    async def __aexit__(self, *_: object) -> None:
+        self._task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await self._task
+
+
+def test_replay_to_a_moment() -> None:
+    frames: list[object] = []
+    assert replay_to(XID79, 10.0, frames.append) == 10.0
+    assert len(frames) == sum(1 for t, _ in XID79.frames() if t <= 10.0)
+    assert replay_to(XID79, 1e6, lambda _: None) == 1e6
+    assert replay_to(XID79, None, lambda _: None) == max(t for t, _ in XID79.frames())
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.floats(-10, 120), min_size=1, max_size=6))
+def test_seeking_back_and_forth_gives_the_state_of_that_moment(targets: list[float]) -> None:
+    shown = asyncio.run(loaded())
+    for target in targets:
+        shown.player.seek(target)
+        assert shown.player.position == max(0.0, min(target, shown.player.duration))
+    assert shown.objects() == at(shown.player.position)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.floats(0, 90), st.lists(st.sampled_from([1, -1]), min_size=1, max_size=12))
+def test_stepping_gives_the_state_of_that_moment(start: float, steps: list[int]) -> None:
+    shown = asyncio.run(loaded())
+    shown.player.seek(start)
+    times = sorted({t for t, _ in XID79.frames()})
+    for direction in steps:
+        before = shown.player.position
+        shown.player.step(direction)
+        later = [t for t in times if t > before] or [times[-1]]
+        earlier = [t for t in times if t < before] or [0.0]
+        assert shown.player.position == (later[0] if direction > 0 else earlier[-1])
+    assert shown.player.paused
+    assert shown.objects() == at(shown.player.position)
+
+
+async def test_now_is_the_moment_of_the_recording() -> None:
+    shown = await loaded()
+    shown.player.seek(40.0)
+    assert shown.player.now() == XID79.header.start + 40.0
+
+
+async def test_time_passes_only_while_it_plays_and_at_its_speed() -> None:
+    shown = Shown()
+    async with Running(shown):
+        await until(lambda: shown.player._since is not None)
+        shown.time += 3.0
+        assert shown.player.position == 3.0
+        shown.player.set_speed(+2)
+        assert (shown.player.speed, shown.player.position) == (4.0, 3.0)
+        await until(lambda: shown.player._since is not None)
+        shown.time += 2.0
+        assert shown.player.position == 11.0
+        shown.player.pause()
+        shown.time += 100.0
+        assert shown.player.position == 11.0
+        await until(lambda: shown.objects() == at(11.0))
+
+
+async def test_it_plays_to_the_end_and_can_be_sent_back() -> None:
+    shown = Shown()
+    async with Running(shown):
+        shown.time += 1000.0
+        shown.player.set_speed(0)  # wakes it, as any key does
+        await until(lambda: shown.player.ended)
+        assert shown.player.position == shown.player.duration
+        assert shown.objects() == at(None)
+        shown.player.pause(True)
+        shown.player.seek(20.0)
+        assert not shown.player.ended
+        assert shown.objects() == at(20.0)
+
+
+async def test_speed_has_a_lowest_and_a_highest_notch() -> None:
+    player = (await loaded()).player
+    for _ in range(20):
+        player.set_speed(+1)
+    assert player.speed == SPEEDS[-1]
+    for _ in range(20):
+        player.set_speed(-1)
+    assert player.speed == SPEEDS[0]
+
+
+async def test_pause_is_a_toggle_or_told() -> None:
+    player = (await loaded()).player
+    player.pause()
+    assert player.paused
+    player.pause(True)
+    assert player.paused
+    player.pause()
+    assert not player.paused
