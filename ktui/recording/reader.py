@@ -244,8 +244,8 @@ def _open(path: Path) -> IO[bytes]:
     if magic[:2] == b"\x1f\x8b":
         inner: IO[bytes] = cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
     elif magic == b"\x28\xb5\x2f\xfd":
-        inner, error = _zstd(raw)
-        damaged = (*damaged, error)
+        inner, own = _zstd(raw)
+        damaged = (*damaged, own)
     else:
         inner = raw
     return io.BufferedReader(_Bounded(inner, raw, path, damaged), 2**20)
