@@ -6,7 +6,9 @@ is not sent.
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import json
 import os
 import stat
 from pathlib import Path
@@ -29,17 +31,30 @@ class AuditContext(Struct, frozen=True):
     insecure: bool = False
 
 
+_ROOM = 1 << 20  # bytes: a line is a few KB, a large gang's hit list some hundred
+
+
 class AuditLog:
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def check(self) -> None:
         """Raises KtuiError when nothing can be appended, so that an action is refused before it is sent."""
-        os.close(self._open())
+        try:
+            file = self._open()
+            try:
+                space = os.fstatvfs(file)
+            finally:
+                os.close(file)
+        except KtuiError as error:
+            raise KtuiError(f"{error}; without it no action is sent") from None
+        if space.f_bavail * space.f_frsize < _ROOM:
+            raise KtuiError(f"cannot write the audit log {self.path}: the disk is full; without it no action is sent")
 
     def write(self, record: dict[str, Any]) -> None:
         """Append one line. Raises KtuiError."""
-        line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+        # ASCII only: a terminal that prints the file must not obey it, and no text can fail to be written.
+        line = json.dumps(record, separators=(",", ":")).encode() + b"\n"
         file = self._open()
         try:
             written = os.write(file, line)
@@ -57,15 +72,23 @@ class AuditLog:
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
             file = os.open(self.path, flags, 0o600)
         except OSError as error:
-            why = "it is a symbolic link" if self.path.is_symlink() else error.strerror
-            raise KtuiError(f"cannot write the audit log {self.path}: {why}; without it no action is sent") from None
-        status = os.fstat(file)
-        if not stat.S_ISREG(status.st_mode):
+            why = "it is a symbolic link" if error.errno == errno.ELOOP else error.strerror
+            raise KtuiError(f"cannot write the audit log {self.path}: {why}") from None
+        if problem := _unfit(file):
             os.close(file)
-            raise KtuiError(f"the audit log {self.path} is not a regular file; without it no action is sent")
-        if stat.S_IMODE(status.st_mode) != 0o600:
-            os.fchmod(file, 0o600)
+            raise KtuiError(f"cannot write the audit log {self.path}: {problem}")
         return file
+
+
+def _unfit(file: int) -> str:
+    """What speaks against an open file as the log, "" for nothing. Makes it private."""
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        return "it is not a regular file"
+    try:
+        os.fchmod(file, 0o600)
+    except OSError as error:
+        return f"it cannot be made private: {error.strerror}"
+    return ""
 
 
 def audit_record(

@@ -5,22 +5,23 @@ No write is ever repeated on its own: when an answer is lost, the object is read
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from ktui.actions.api import ActionApi
 from ktui.actions.audit import AuditContext, AuditLog, audit_record
 from ktui.actions.plan import Document, Plan
 from ktui.errors import KtuiError
-from ktui.kube.failures import AnswerLost, ApiError
+from ktui.kube.failures import AnswerLost, ApiError, ReadOnlyRefused, UnexpectedAnswer
 from ktui.model.time import format_time
 
 
 class Rehearsal(Struct, frozen=True):
-    """The server's answer to the dry run. `refused` says no; `unsupported`: an admission webhook cannot do dry runs."""
+    """The server's answer to the dry run. `refused` says no; `unsupported`: it could not be asked, `message` says why."""
 
     status: Literal["accepted", "refused", "unsupported"]
     message: str = ""
@@ -66,36 +67,40 @@ class Runner:
             if error.status == 400 and "does not support dry run" in error.message:
                 return Rehearsal("unsupported", "an admission webhook of this cluster cannot do dry runs")
             return Rehearsal("refused", explain(error))
+        except ReadOnlyRefused:
+            return Rehearsal("unsupported", "the server was not asked: read-only mode sends nothing")
         changed = plan.request.verb != "delete" and not plan.applied(answer.document)
         note = ("the server would change the request before it stores it",) if changed else ()
         return Rehearsal("accepted", "accepted", answer.warnings + note)
 
     async def apply(self, plan: Plan, rehearsal: Rehearsal) -> Outcome:
-        """Send the request for real, once. Raises KtuiError, with nothing sent, when it cannot be audited."""
+        """Send the request for real, once, and write its audit line whatever becomes of it.
+
+        Raises KtuiError when nothing was sent: it cannot be audited, or there was no way to send it.
+        """
         self._log.check()
+        try:
+            outcome = await self._send(plan)
+        except KtuiError as error:
+            self._audit(plan, rehearsal, Outcome("refused", f"not sent: {error}"))
+            raise
+        except asyncio.CancelledError:
+            self._audit(plan, rehearsal, Outcome("unknown", "given up before the answer came"))
+            raise
+        return self._audit(plan, rehearsal, outcome)
+
+    async def _send(self, plan: Plan) -> Outcome:
         try:
             answer = await self._api.send(plan.request, dry_run=False)
         except ApiError as error:
-            outcome = await self._refused(plan, error)
-        except AnswerLost as error:
-            outcome = await self._after_loss(plan, str(error))
-        except KtuiError as error:
-            self._audit(plan, rehearsal, Outcome("refused", str(error)))
-            raise
-        else:
-            outcome = Outcome("applied", f"done: {plan.after}", answer.warnings, answer.audit_id)
-        self._audit(plan, rehearsal, outcome)
-        return outcome
-
-    async def _refused(self, plan: Plan, error: ApiError) -> Outcome:
-        if error.status == 404 and plan.request.verb == "delete":
-            return Outcome("applied", "it was gone already")
-        stale = error.status == 409 or (
-            error.status == 422 and not error.causes
-        )  # a failed test of a JSON patch has no causes
-        if stale:
-            return Outcome("conflict", "somebody changed it meanwhile; nothing was done, look again")
-        return Outcome("refused", explain(error))
+            # A server, or a proxy before it, that fails half-way may have stored the change.
+            return await self._after_loss(plan, explain(error)) if error.status >= 500 else _refused(plan, error)
+        except (AnswerLost, UnexpectedAnswer) as error:
+            return await self._after_loss(plan, str(error))
+        warnings = answer.warnings
+        if plan.request.verb != "delete" and not plan.applied(answer.document):
+            warnings = (*warnings, "the server changed the request before it stored it: look at the result")
+        return Outcome("applied", f"done: {plan.after}", warnings, answer.audit_id)
 
     async def _after_loss(self, plan: Plan, why: str) -> Outcome:
         """Read instead of guessing or sending again."""
@@ -110,25 +115,46 @@ class Runner:
             return Outcome("unknown", f"{why}; whether it was carried out is unknown ({error})")
         if plan.applied(document):
             return Outcome("applied", f"the answer was lost, but it was carried out: {plan.after}")
-        return Outcome("refused", f"{why}; it was not carried out")
+        return Outcome("refused", f"{why}; the cluster shows that it was not carried out")
 
-    def _audit(self, plan: Plan, rehearsal: Rehearsal, outcome: Outcome) -> None:
-        self._log.write(
-            audit_record(
-                plan,
-                self._where,
-                time=format_time(self._clock()),
-                rehearsal=f"{rehearsal.status}: {rehearsal.message}" if rehearsal.message else rehearsal.status,
-                result=f"{outcome.status}: {outcome.message}",
-                audit_id=outcome.audit_id,
-            )
+    def _audit(self, plan: Plan, rehearsal: Rehearsal, outcome: Outcome) -> Outcome:
+        """The outcome, with a warning when its line could not be written: what was done is done, and has to be told."""
+        record = audit_record(
+            plan,
+            self._where,
+            time=format_time(self._clock()),
+            rehearsal=f"{rehearsal.status}: {rehearsal.message}" if rehearsal.message else rehearsal.status,
+            result=f"{outcome.status}: {outcome.message}",
+            audit_id=outcome.audit_id,
         )
+        try:
+            self._log.write(record)
+        except KtuiError as error:
+            return structs.replace(
+                outcome, warnings=(*outcome.warnings, f"this action is not in the audit log: {error}")
+            )
+        return outcome
+
+
+def _refused(plan: Plan, error: ApiError) -> Outcome:
+    if error.status == 404 and plan.request.verb == "delete":
+        return Outcome("applied", "it was gone already")
+    # A failed test of a JSON patch is a 422 without causes.
+    if error.status == 409 or (error.status == 422 and not error.causes):
+        return Outcome("conflict", "somebody changed it meanwhile; nothing was done, look again")
+    return Outcome("refused", explain(error))
 
 
 def explain(error: ApiError) -> str:
     """A refusal in one line, with the field the server names."""
-    if error.status == 400 and "unknown field" in error.message:
+    if "strict decoding error" in error.message:  # 400 for a whole object, 422 for a patch
         return f"this ktui and this cluster do not fit together: {error.message}"
     if error.causes:
         return "; ".join(f"{field}: {message}" if field else message for _, field, message in error.causes)
-    return error.message or str(error)
+    text = error.message or str(error)
+    return f"{text}; the server asks to try again after {error.retry_after} s" if _seconds(error) else text
+
+
+def _seconds(error: ApiError) -> bool:
+    """Whether the server said how long to wait, in the form that can be shown as it is."""
+    return error.retry_after is not None and error.retry_after.isascii() and error.retry_after.isdigit()

@@ -7,7 +7,8 @@ a second: it is imported in a thread when the first dialog opens.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import re
+from typing import Any, Final, Literal
 
 import orjson
 from kubernetes_asyncio.client import (
@@ -19,10 +20,11 @@ from kubernetes_asyncio.client import (
 from kubernetes_asyncio.client.rest import RESTClientObject
 from msgspec import Struct
 
-from ktui.errors import KtuiError
+from ktui.kube.failures import UnexpectedAnswer
 from ktui.kube.transport import Response, Transport
 
 FIELD_MANAGER = "ktui"
+_WARNING: Final = re.compile(r'\d{3} \S+ "((?:[^"\\]|\\.)*)"')
 
 Document = dict[str, Any]
 Body = Document | list[Document]
@@ -167,13 +169,13 @@ def _answer(response: Response) -> Answer:
     except orjson.JSONDecodeError:
         document = None
     if not isinstance(document, dict):
-        raise KtuiError("the server accepted the request but its answer is not a JSON object")
+        raise UnexpectedAnswer("the server accepted the request but its answer is not a JSON object")
     headers: Any = response.headers
-    warnings = tuple(_warning(text) for text in headers.getall("Warning", ()))
+    warnings = tuple(text for header in headers.getall("Warning", ()) for text in _warnings(header))
     return Answer(document, headers.get("Audit-Id", ""), warnings)
 
 
-def _warning(header: str) -> str:
-    """The text of `299 - "text"` (RFC 9111 section 5.5 of its predecessor, as Kubernetes uses it)."""
-    _, quote, rest = header.partition('"')
-    return rest.rpartition('"')[0] if quote else header
+def _warnings(header: str) -> list[str]:
+    """The texts of `299 - "text"` (RFC 7234, section 5.5, as Kubernetes uses it); a proxy may have joined several."""
+    found = _WARNING.findall(header)
+    return [re.sub(r"\\(.)", r"\1", text) for text in found] or [header]
