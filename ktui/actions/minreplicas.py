@@ -10,12 +10,14 @@ from ktui.actions.plan import ActionRequest, AlreadyDoneError, NotPossibleError,
 from ktui.cluster.state import Cluster
 from ktui.errors import UsageError
 from ktui.kube.failures import ApiError
+from ktui.kube.resolve import is_namespace
 from ktui.model.autoscaler import HorizontalPodAutoscaler
 from ktui.model.decode import from_builtins
 from ktui.model.kinds import KINDS
 from ktui.model.meta import Key
 
 HPA = KINDS["HorizontalPodAutoscaler"]
+_NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*\Z")
 _MANAGERS = re.compile(r"argocd|flux|helm|kustomize-controller", re.IGNORECASE)
 
 
@@ -30,6 +32,8 @@ def parse_replicas(text: str) -> int:
 async def plan_min_replicas(api: ActionApi, key: Key, replicas: int) -> Plan:
     """Plan to set minReplicas of one autoscaler."""
     namespace, name = key
+    if not (is_namespace(namespace) and _NAME.match(name)):
+        raise UsageError(f"{'/'.join(key)[:400]!r} does not name an autoscaler; write NAMESPACE/NAME")
     try:
         document = (await api.get(HPA, namespace, name)).document
     except ApiError as error:

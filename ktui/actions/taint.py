@@ -31,15 +31,24 @@ _DNS_LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _NAME_PART = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
 _KEY = re.compile(rf"(?:{_DNS_LABEL}(?:\.{_DNS_LABEL})*/)?{_NAME_PART}\Z")
 _VALUE = re.compile(rf"(?:{_NAME_PART})?\Z")
+_SUBDOMAIN = rf"{_DNS_LABEL}(?:\.{_DNS_LABEL})*"
+_DRIVER = re.compile(rf"(?=.{{1,63}}\Z){_SUBDOMAIN}\Z", re.IGNORECASE | re.ASCII)
+_POOL = re.compile(rf"(?=.{{1,253}}\Z){_SUBDOMAIN}(?:/{_SUBDOMAIN})*\Z")
+_DEVICE = re.compile(rf"{_DNS_LABEL}\Z")
 
 
 def parse_device(text: str) -> DeviceId:
     """DRIVER/POOL/DEVICE; a pool's name may hold slashes, so the first part is the driver and the last the device."""
     driver, _, rest = text.partition("/")
     pool, _, device = rest.rpartition("/")
-    if not (driver and pool and device):
-        raise UsageError(f"{text!r} does not name a device; write DRIVER/POOL/DEVICE, all three")
+    if not _names_one((driver, pool, device)):
+        raise UsageError(f"{text[:400]!r} does not name a device; write DRIVER/POOL/DEVICE, all three")
     return driver, pool, device
+
+
+def _names_one(device: DeviceId) -> bool:
+    """Whether all three parts could be names of something (resource.k8s.io validation): none of them is empty."""
+    return all(pattern.match(part) for pattern, part in zip((_DRIVER, _POOL, _DEVICE), device, strict=True))
 
 
 def parse_taint(text: str) -> DeviceTaint:
@@ -77,7 +86,7 @@ async def plan_taint(
         request = ActionRequest("create", RULE, api.version(RULE), "", name, body)
         before = "no taint"
     else:
-        request, before = _change(current, device, taint, api.version(RULE))
+        request, before = _change(current, body, device, taint, api.version(RULE))
     where = "/".join(device)
     return Plan(
         action="taint",
@@ -102,13 +111,14 @@ def rule_body(
 ) -> dict[str, Any]:
     """The DeviceTaintRule. Its name follows from device and key, so that a second attempt meets the first one."""
     driver, pool, name = device
-    if not (driver and pool and name):
+    if not _names_one(device):
         raise NotPossibleError(
-            "a taint needs driver, pool and device: with one of them missing it would hit many devices"
+            f"{'/'.join(device)[:400]!r} is not driver, pool and device: with one of them missing a taint would hit many devices"
         )
     annotations = {ANNOTATION_DEVICE: "/".join(device)}
     if reason:
-        annotations[ANNOTATION_REASON] = reason[:1024]
+        # Bytes of a command line that are no text arrive as surrogates, which JSON cannot hold.
+        annotations[ANNOTATION_REASON] = reason[:1024].encode(errors="replace").decode()
     if user:
         annotations["ktui/user"] = user[:256]
     spec = {"key": taint.key, "effect": taint.effect}
@@ -127,8 +137,10 @@ def rule_name(device: DeviceId, key: str) -> str:
     return f"ktui-{digest}"
 
 
-def _change(current: dict[str, Any], device: DeviceId, taint: DeviceTaint, version: str) -> tuple[ActionRequest, str]:
-    """A JSON patch of our own rule, bound to the very object that was read."""
+def _change(
+    current: dict[str, Any], wanted: dict[str, Any], device: DeviceId, taint: DeviceTaint, version: str
+) -> tuple[ActionRequest, str]:
+    """A JSON patch that makes our own rule the wanted one, bound to the very object that was read."""
     rule = cast("DeviceTaintRule", from_builtins(RULE, version, current))
     if rule.exact != device or (rule.metadata.labels or {}).get(MANAGED_BY) != "ktui":
         raise NotPossibleError(
@@ -137,11 +149,12 @@ def _change(current: dict[str, Any], device: DeviceId, taint: DeviceTaint, versi
     old = rule.spec.taint
     if (old.key, old.value or "", old.effect) == (taint.key, taint.value or "", taint.effect):
         raise AlreadyDoneError(f"{'/'.join(device)} is tainted with {_text(taint)} already (rule {rule.name})")
-    changed = {"key": taint.key, "effect": taint.effect, **({"value": taint.value} if taint.value else {})}
+    annotations = {**(rule.metadata.annotations or {}), **wanted["metadata"]["annotations"]}
     patch = [
         {"op": "test", "path": "/metadata/uid", "value": rule.metadata.uid},
         {"op": "test", "path": "/metadata/resourceVersion", "value": rule.metadata.resource_version},
-        {"op": "replace", "path": "/spec/taint", "value": changed},
+        {"op": "add", "path": "/metadata/annotations", "value": annotations},
+        {"op": "replace", "path": "/spec/taint", "value": wanted["spec"]["taint"]},
     ]
     return ActionRequest("patch", RULE, version, "", rule.name, cast("list[dict[str, Any]]", patch)), _text(old)
 

@@ -20,7 +20,7 @@ from ktui.model.taintrule import DeviceTaintRule
 async def plan_untaint(api: ActionApi, cluster: Cluster, device: DeviceId, *, taint: str = "", rule: str = "") -> Plan:
     """Plan to remove one taint. `taint` is KEY[=VALUE][:EFFECT] and `rule` a rule's name, to choose where there are several."""
     where = "/".join(device)
-    name = _choose(cluster, device, taint, rule)
+    name = _choose(api, cluster, device, taint, rule)
     try:
         document = (await api.get(RULE, "", name)).document
     except ApiError as error:
@@ -42,7 +42,7 @@ async def plan_untaint(api: ActionApi, cluster: Cluster, device: DeviceId, *, ta
         before=text,
         after="no taint",
         done=lambda state: state.stores[RULE.name].get(("", name)) is None,
-        applied=lambda after: after is None,
+        applied=lambda after: _gone(after, found.metadata.uid),
         warnings=_warnings(cluster, device, found, ours=ours),
         confirm="" if ours else name,
         foreign=not ours,
@@ -52,7 +52,7 @@ async def plan_untaint(api: ActionApi, cluster: Cluster, device: DeviceId, *, ta
     )
 
 
-def _choose(cluster: Cluster, device: DeviceId, taint: str, rule: str) -> str:
+def _choose(api: ActionApi, cluster: Cluster, device: DeviceId, taint: str, rule: str) -> str:
     """The name of the one rule that is meant."""
     where = "/".join(device)
     if rule:
@@ -60,6 +60,9 @@ def _choose(cluster: Cluster, device: DeviceId, taint: str, rule: str) -> str:
     all_taints = taints_of(cluster, device)
     wanted = [t for t in all_taints if _matches(t, taint)]
     if not wanted:
+        api.version(RULE)  # says what is missing where rules are not served
+        if not cluster.synced(RULE.name):
+            raise NotPossibleError(f"whether {where} is tainted is not known: {RULE.resource} cannot be read right now")
         have = ", ".join(t.text for t in all_taints)
         raise NotPossibleError(
             f"{where} has no taint {taint}; it has {have}" if taint and have else f"{where} is not tainted"
@@ -72,15 +75,25 @@ def _choose(cluster: Cluster, device: DeviceId, taint: str, rule: str) -> str:
         )
     if len(rules) > 1:
         named = ", ".join(f"{t.text} (rule {t.rule})" for t in rules)
-        raise UsageError(f"{where} has several taints: {named}; say which one, as KEY=VALUE:EFFECT")
+        raise UsageError(
+            f"{where} has several taints: {named}; say which one, as KEY=VALUE:EFFECT or by the name of its rule"
+        )
     return rules[0].rule
 
 
 def _matches(taint: EffectiveTaint, wanted: str) -> bool:
-    """KEY, KEY=VALUE or KEY=VALUE:EFFECT; nothing matches every taint."""
+    """KEY, KEY=VALUE or KEY=VALUE:EFFECT, or the name of a rule; nothing matches every taint."""
     t = taint.taint
+    if taint.rule and wanted == taint.rule:
+        return True
     with_value = f"{t.key}={t.value}" if t.value else t.key
     return wanted in ("", t.key, with_value, f"{t.key}:{t.effect}", f"{with_value}:{t.effect}")
+
+
+def _gone(document: dict[str, Any] | None, uid: str) -> bool:
+    """Whether the rule is no more: absent, made anew by somebody, or waiting for its finalizers."""
+    metadata = (document or {}).get("metadata") or {}
+    return metadata.get("uid") != uid or "deletionTimestamp" in metadata
 
 
 def _too_broad(cluster: Cluster, rule: DeviceTaintRule, where: str) -> str:
