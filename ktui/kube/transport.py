@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import platform
-import socket
 import ssl
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Final, NoReturn, Protocol
 from urllib.parse import urlencode
-from weakref import WeakSet
 
 import aiohttp
 from msgspec import Struct
@@ -38,6 +36,7 @@ from ktui.kube.failures import (
 from ktui.kube.gate import Gate
 from ktui.kube.proxy import proxy_for
 from ktui.kube.readonly import check_read_only
+from ktui.kube.session import NOTHING_SENT, Session, hang_up, send_once
 from ktui.kube.target import Target
 from ktui.kube.timers import Clock, Timers
 
@@ -48,13 +47,9 @@ MAX_ERROR_BODY: Final = 8 * 1024 * 1024
 OLDEST_AIOHTTP: Final = (3, 14)
 
 _READS: Final = ("GET", "HEAD")
-_NOTHING_SENT: Final = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
-"""What a failure to connect raises."""
+_CLOSED: Final = "this connection is closed"
 
 Params = Mapping[str, str]
-
-
-_CLOSED: Final = "this connection is closed"
 
 
 class CredentialSource(Protocol):
@@ -132,8 +127,8 @@ class Transport:
         self.gate = Gate(self.timers, self.clock)
         self._credentials = credentials
         self._proxy = proxy_for(target, environ)
-        self._session: _Session | None = None
-        self._retired: set[_Session] = set()
+        self._session: Session | None = None
+        self._retired: set[Session] = set()
         self._opening = asyncio.Lock()
         self._closed = False
 
@@ -177,7 +172,7 @@ class Transport:
                     await self._refuse(response)
                 yield Stream(response, session, self)
             finally:
-                _hang_up(response)
+                hang_up(response)
 
     def redact(self, text: str) -> str:
         return self._credentials.redact(text)
@@ -195,7 +190,7 @@ class Transport:
         """The exception of a request or of reading its answer, as ktui calls it."""
         self.counters.failures += 1
         failure = connection_error(error, self.target.host, self.redact)
-        if method in _READS or isinstance(error, _NOTHING_SENT):
+        if method in _READS or isinstance(error, NOTHING_SENT):
             return failure
         return AnswerLost(f"{failure}; the request may have been carried out")
 
@@ -215,7 +210,7 @@ class Transport:
             await session.close(self.timers.stop)
 
     @asynccontextmanager
-    async def _exchange(self, asked: _Request) -> AsyncIterator[tuple[aiohttp.ClientResponse, _Session]]:
+    async def _exchange(self, asked: _Request) -> AsyncIterator[tuple[aiohttp.ClientResponse, Session]]:
         """Send, with one more try after a 401 that the credentials could cure. A 401 means: not carried out."""
         if self.read_only:
             check_read_only(asked.method, asked.path)
@@ -244,7 +239,7 @@ class Transport:
             headers.extend(self._proxy.headers)  # without TLS there is no CONNECT that could carry them
         return headers
 
-    async def _send(self, session: _Session, asked: _Request, credentials: Mapping[str, str]) -> aiohttp.ClientResponse:
+    async def _send(self, session: Session, asked: _Request, credentials: Mapping[str, str]) -> aiohttp.ClientResponse:
         query = f"?{urlencode(asked.params)}" if asked.params else ""
         self.counters.requests += 1
         patience = asyncio.timeout(asked.headers_within)
@@ -260,7 +255,7 @@ class Transport:
                     server_hostname=self.target.server_name,
                     proxy=self._proxy.url if self._proxy else None,
                     proxy_headers=self._proxy.headers if self._proxy else None,
-                    middlewares=() if asked.method in _READS else (_send_once,),
+                    middlewares=() if asked.method in _READS else (send_once,),
                 )
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             if patience.expired():
@@ -315,7 +310,7 @@ class Transport:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     @asynccontextmanager
-    async def _current(self) -> AsyncIterator[_Session]:
+    async def _current(self) -> AsyncIterator[Session]:
         """The session of the present credentials. An older one lives until its last answer has been read."""
         context = await self._credentials.ssl_context()
         async with self._opening:
@@ -324,7 +319,7 @@ class Transport:
             session = self._session
             if session is None or session.generation != self.generation or session.context is not context:
                 await self.reset()
-                session = self._session = _Session(context, self.generation)
+                session = self._session = Session(context, self.generation)
         session.users += 1
         try:
             yield session
@@ -332,7 +327,7 @@ class Transport:
             session.users -= 1
             await self._dispose(session)
 
-    async def _dispose(self, session: _Session) -> None:
+    async def _dispose(self, session: Session) -> None:
         if session in self._retired and session.users == 0:
             self._retired.discard(session)
             await session.http.close()
@@ -341,7 +336,7 @@ class Transport:
 class Stream:
     """A watch that has begun: raw bytes, as they come."""
 
-    def __init__(self, response: aiohttp.ClientResponse, session: _Session, transport: Transport) -> None:
+    def __init__(self, response: aiohttp.ClientResponse, session: Session, transport: Transport) -> None:
         self._response = response
         self._session = session
         self._transport = transport
@@ -362,49 +357,7 @@ class Stream:
 
     def abort(self) -> None:
         """Break the connection; a pending `read` raises Unreachable."""
-        _hang_up(self._response)
-
-
-class _Session:
-    """An aiohttp session, how many requests use it, and its sockets."""
-
-    def __init__(self, context: ssl.SSLContext | None, generation: int) -> None:
-        self.generation = generation
-        self.context = context
-        self.users = 0
-        self._sockets: WeakSet[socket.socket] = WeakSet()
-        self.http = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
-                ssl=context if context is not None else True,
-                limit=0,  # one connection a watch; their number is bounded by the number of sources
-                socket_factory=self._socket,
-            ),
-            trust_env=False,
-            cookie_jar=aiohttp.DummyCookieJar(),
-        )
-
-    async def close(self, patience: float) -> None:
-        """Until no socket is open: TLS says goodbye first, which aiohttp does not wait for."""
-        await self.http.close()
-        try:
-            async with asyncio.timeout(patience):
-                while any(each.fileno() != -1 for each in self._sockets):  # noqa: ASYNC110 (nothing tells when a socket closes)
-                    await asyncio.sleep(0.005)
-        except TimeoutError:
-            pass  # a dead peer; the sockets go with the loop
-
-    def _socket(self, address: aiohttp.AddrInfoType) -> socket.socket:
-        made = _keep_alive_socket(address)
-        self._sockets.add(made)
-        return made
-
-
-def _hang_up(response: aiohttp.ClientResponse) -> None:
-    """End a stream in the middle, without waiting for the peer to agree: it may be dead, or have more to say."""
-    connection = response.connection
-    if connection is not None and connection.transport is not None:
-        connection.transport.abort()
-    response.close()
+        hang_up(self._response)
 
 
 def _place(location: str) -> str:
@@ -413,44 +366,3 @@ def _place(location: str) -> str:
         return one_line(URL(location).host or location.partition("?")[0] or "nowhere", 120)
     except ValueError:
         return "no valid address"
-
-
-class _Broken(aiohttp.ClientConnectionError):
-    """A connection that broke after a write was sent. aiohttp does not know this one as a reason to send again."""
-
-
-async def _send_once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
-    """aiohttp repeats a DELETE or PUT when the connection breaks; a write must never be repeated without being asked."""
-    try:
-        return await handler(request)
-    except _NOTHING_SENT:
-        raise
-    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
-        raise _Broken(str(error)) from error
-
-
-def _keep_alive_socket(address: aiohttp.AddrInfoType) -> socket.socket:
-    """A socket that notices a dead peer within a minute: HTTP/1.1 has no pings as HTTP/2 has."""
-    family, kind, protocol, _, _ = address
-    made = socket.socket(family, kind, protocol)
-    try:
-        made.setblocking(False)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        for name, value in _KEEP_ALIVE:
-            if hasattr(socket, name):
-                made.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
-    except OSError:
-        made.close()
-        raise
-    return made
-
-
-# Idle seconds before a probe, seconds between probes, probes; milliseconds that sent data may stay unacknowledged.
-# macOS calls the first one TCP_KEEPALIVE.
-_KEEP_ALIVE: Final = (
-    ("TCP_KEEPIDLE", 30),
-    ("TCP_KEEPALIVE", 30),
-    ("TCP_KEEPINTVL", 10),
-    ("TCP_KEEPCNT", 3),
-    ("TCP_USER_TIMEOUT", 45_000),
-)
