@@ -6,7 +6,6 @@ PodDisruptionBudgets, unless the claim's own copy of its tolerations says otherw
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 
 from msgspec import Struct
@@ -94,9 +93,11 @@ def _can_go(pod: Pod) -> bool:
 
 
 def _gangs(cluster: Cluster, hits: Iterable[PodHit]) -> Iterable[GangHit]:
-    lost = Counter((hit.key[0], hit.gang) for hit in hits if hit.gang)
-    for key in sorted(lost):
+    going = {hit.key for hit in hits}
+    for key in sorted({(hit.key[0], hit.gang) for hit in hits if hit.gang}):
         found = gang(cluster, key)
         if found is not None:
+            # A pod that is still starting is not counted as running, so its going takes nothing from that number.
+            lost = sum(1 for pod in found.members if pod.key in going and pod.status.phase == "Running")
             running = found.running + found.succeeded
-            yield GangHit(key, display_name(cluster, key), running, running - lost[key], found.needed)
+            yield GangHit(key, display_name(cluster, key), running, running - lost, found.needed)
