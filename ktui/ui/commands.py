@@ -81,7 +81,6 @@ def _may_scale(situation: Situation) -> bool:
 
 
 VIEW_NUMBERS: Final = {
-    "triage": 1,
     "gangs": 2,
     "devices": 3,
     "claims": 4,
@@ -89,15 +88,18 @@ VIEW_NUMBERS: Final = {
     "autoscalers": 6,
     "workloads": 7,
     "pods": 8,
-    "timeline": 9,
 }
-"""Numbers are fixed: a view keeps its key when others come or are missing."""
+"""Numbers are fixed: a view keeps its key when others come. 1 is for a triage, 9 for a timeline."""
 
 COMMANDS: Final = (
     Command("back", "Back: close the detail, drop the filter", "escape", footer="back", available=lambda s: s.nested),
     Command(
         "row.open", "Open the detail of the row", "enter", footer="open", available=lambda s: s.has_row or s.on_map
     ),
+    Command("act.taint", "Taint the device of the row", "T", footer="taint", available=_may_taint),
+    Command("act.untaint", "Untaint the device of the row", "U", footer="untaint", available=_may_taint),
+    Command("act.replicas", "Change minReplicas of the autoscaler", "M", footer="minReplicas", available=_may_scale),
+    Command("act.undo", "Undo the last action", "Z", available=_may_act),
     Command("row.yaml", "Show the object as YAML", "y", footer="YAML", available=_on_row),
     Command("filter", "Filter rows by text", "slash", footer="filter", available=_on_table),
     Command("problems", "Only rows with a problem", "f", footer="problems", available=_on_table),
@@ -107,10 +109,6 @@ COMMANDS: Final = (
     Command("namespace", "Choose a namespace", "n", footer="namespace", available=_on_table),
     Command("context", "Choose a context", "c", footer="context", available=_live),
     Command("retry", "Retry waiting sources now", "ctrl+r", available=_live),
-    Command("act.taint", "Taint the device of the row", "T", footer="taint", available=_may_taint),
-    Command("act.untaint", "Untaint the device of the row", "U", available=_may_taint),
-    Command("act.replicas", "Change minReplicas of the autoscaler", "M", footer="minReplicas", available=_may_scale),
-    Command("act.undo", "Undo the last action", "Z", available=_may_act),
     Command("row.mark", "Mark or unmark the row", "space", available=lambda s: s.has_row and not s.replaying),
     Command("replay.pause", "Pause or go on", "space", footer="pause", available=_replaying),
     Command("replay.back", "One step back", "left_square_bracket", footer="step", available=_replaying),

@@ -90,7 +90,10 @@ def state(session: Session, model: ViewModel, now: float, failure: str) -> tuple
     from ktui.ui.streams import view_state
 
     index = model.index
-    left = [Part((Cell(failure, "bad") if failure else view_state(model.view, session.cluster, now),), priority=9)]
+    said = Cell(failure, "bad") if failure else view_state(model.view, session.cluster, now)
+    if session.player is not None and said.text == "live":
+        said = Cell("recorded", "dim")
+    left = [Part((said,), priority=9)]
     wanted = index.filter
     if wanted.text:
         left.append(Part((Cell("filter ", "dim"), Cell(wanted.text, "accent")), priority=8, command="filter"))

@@ -26,6 +26,7 @@ class ViewModel:
         self._dirty: dict[RowKey, None] = {}
         self._cursor: RowKey | None = None
         self._cursor_position = 0
+        self.index.sort_by(next((i for i, column in enumerate(view.columns) if column.id == view.order), 0))
         self.rebase(cluster)
 
     # --- rows ---

@@ -36,6 +36,7 @@ def autoscaler_state(hpa: HorizontalPodAutoscaler) -> tuple[str, Style]:
 class AutoscalersView:
     id: Final = "autoscalers"
     title = "Autoscalers"
+    order = "namespace"
     kinds = ("HorizontalPodAutoscaler",)
     joins = ("Event",)
     columns = (

@@ -8,11 +8,12 @@ To add a column: one `Column` and one cell in the view's module. To add a view: 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from ktui.cluster.state import Cluster, Entity
+if TYPE_CHECKING:  # widgets need cells before the first paint, and nothing of the state
+    from ktui.cluster.state import Cluster, Entity
 
 Style = Literal["", "dim", "ok", "warn", "bad", "accent"]
 RowKey: TypeAlias = Hashable
@@ -75,6 +76,11 @@ class View(Protocol):
 
     @property
     def columns(self) -> tuple[Column, ...]: ...
+
+    @property
+    def order(self) -> str:
+        """Id of the column that a screen sorts by at first: what needs a person comes first."""
+        ...
 
     @property
     def kinds(self) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ def claim_state(claim: ResourceClaim) -> str:
 class ClaimsView:
     id: Final = "claims"
     title = "Claims"
+    order = "namespace"
     kinds = ("ResourceClaim",)
     joins = ("Pod", "PodGroup", "ResourceSlice", "DeviceTaintRule", "Event")
     columns = (

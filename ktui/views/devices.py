@@ -29,6 +29,7 @@ _MODEL_NAMES = ("productName", "model", "type")
 class DevicesView:
     id: Final = "devices"
     title = "Devices"
+    order = "pool"
     kinds = ("ResourceSlice",)
     joins = ("ResourceClaim", "DeviceTaintRule", "Pod")
     columns = (

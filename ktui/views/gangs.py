@@ -27,12 +27,24 @@ STYLES: Final[dict[GangState, Style]] = {
     "Deleting": "dim",
     "Unknown": "warn",
 }
+WORST_FIRST: Final[tuple[GangState, ...]] = (
+    "Degraded",
+    "Failed",
+    "Pending",
+    "Preempting",
+    "Unknown",
+    "Scheduling",
+    "Deleting",
+    "Running",
+    "Completed",
+)
 PROBLEMS: Final = frozenset(("Pending", "Degraded", "Preempting", "Failed", "Unknown"))
 
 
 class GangsView:
     id: Final = "gangs"
     title = "Gangs"
+    order = "state"
     kinds = ("Pod",)
     joins = (
         "PodGroup",
@@ -50,7 +62,7 @@ class GangsView:
         Column("pods", "PODS", 9, 0, priority=7),
         Column("devices", "DEV", 4, 0, priority=2, kind="number"),
         Column("age", "AGE", 6, 0, priority=3, kind="age"),
-        Column("why", "WHY", 16, 6, priority=6),
+        Column("why", "WHY", 30, 6, priority=6),
     )
 
     def keys(self, cluster: Cluster) -> Iterable[Key]:
@@ -75,7 +87,15 @@ class GangsView:
             Cell(why, style if found.state == "Degraded" else ""),
         )
         created = found.created
-        sort = (found.key[0], name, found.state, found.running / found.needed, devices, -(created or 0.0), why)
+        sort = (
+            found.key[0],
+            name,
+            WORST_FIRST.index(found.state),
+            found.running / found.needed,
+            devices,
+            -(created or 0.0),
+            why,
+        )
         owner = found.group or found.workload
         return Row(
             key=found.key,

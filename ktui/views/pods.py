@@ -23,6 +23,7 @@ from ktui.views.taints import taint_document
 class PodsView:
     id: Final = "pods"
     title = "Pods"
+    order = "namespace"
     kinds = ("Pod",)
     joins = ("ResourceClaim", "ResourceSlice", "DeviceTaintRule", "PodGroup", "Event")
     columns = (

@@ -29,6 +29,7 @@ def taint_document(taint: EffectiveTaint) -> Document:
 class TaintsView:
     id: Final = "taints"
     title = "Taints"
+    order = "taint"
     kinds = ("DeviceTaintRule",)
     joins = ("ResourceSlice", "ResourceClaim", "Pod")
     columns = (

@@ -19,7 +19,7 @@ SIZES = [(80, 24), (120, 40), (200, 60)]
 SCREENS = {
     # name: (keys from the start, texts that show it is complete)
     "gangs": ([], ["2 gangs"]),
-    "gang-detail": (["j", "enter"], ["Pods (2)"]),
+    "gang-detail": (["enter"], ["Pods (2)"]),
     "devices": (["3"], ["16 devices"]),
     "map": (["3", "m"], ["■ used"]),
     "pods-filtered": (["8", "slash", *"numa", "enter"], ["2 of 7 pods"]),

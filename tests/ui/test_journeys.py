@@ -122,22 +122,22 @@ async def test_the_detail_stands_beside_where_there_is_room_and_alone_where_ther
     async with running(opener, (140, 30)) as (_app, pilot):
         await shows(pilot, "llm-train")
         await pilot.press("enter")
-        await shows(pilot, "│", "Pods (4)", "GANG")
+        await shows(pilot, "│", "Pods (2)", "GANG")
         await pilot.press("j")
-        await shows(pilot, "Pods (2)")
+        await shows(pilot, "Pods (4)")
         await pilot.resize_terminal(80, 24)
         await lacks(pilot, "NAMESPACE")
-        await shows(pilot, "Pods (2)", "esc back")
+        await shows(pilot, "Pods (4)", "esc back")
         await pilot.press("escape")
         await shows(pilot, "NAMESPACE")
-        await lacks(pilot, "Pods (2)")
+        await lacks(pilot, "Pods (4)")
 
 
 async def test_yaml_help_and_palette_open_and_close() -> None:
     opener = ScriptedOpener(example())
     async with running(opener) as (_app, pilot):
         await shows(pilot, "llm-train")
-        await pilot.press("y")
+        await pilot.press("j", "y")
         await shows(pilot, "PodGroup research/llm-train", "minCount: 4")
         await pilot.press("escape", "question_mark")
         await shows(pilot, "Keys of this screen", "Filter rows by text")

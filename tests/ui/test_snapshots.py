@@ -16,7 +16,7 @@ from .world import ScriptedOpener, example
 
 SCREENS = {
     # name: (theme, size, keys, texts that show it is complete)
-    "gangs-with-detail": ("dark", (120, 40), ["j", "enter"], ["Pods (2)"]),
+    "gangs-with-detail": ("dark", (120, 40), ["enter"], ["Pods (2)"]),
     "devices": ("light", (80, 24), ["3"], ["16 devices"]),
     "map": ("colorblind", (80, 24), ["3", "m"], ["■ used"]),
     "picker": ("ansi", (80, 24), ["n"], ["all namespaces"]),

@@ -144,7 +144,9 @@ class MainScreen(Screen[None]):
 
     def _fail(self, message: str) -> None:
         self._failure = message
-        self._table.set_placeholder([(Cell(message, "bad"),), (Cell("ctrl+r tries again", "dim"),)])
+        self._table.set_placeholder(
+            [(Cell(message, "bad"),), (Cell("ctrl+r tries again, c chooses a context", "dim"),)]
+        )
         self._paint()
 
     # --- the flush ---

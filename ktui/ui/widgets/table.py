@@ -7,7 +7,7 @@ the lines whose value differs are refreshed, no others.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from textual import events
 from textual.geometry import Region, Size
@@ -26,8 +26,7 @@ from ktui.ui.widgets.painted import Painted
 from ktui.views.base import Cell, Column, Line, Row, RowKey, Style
 
 _GUTTER = 2  # cells in front of the first column: cursor and mark
-_YOUNG = 120  # seconds up to which ages are shown in seconds
-_AGE_STEP = 5
+_AGE_STEPS: Final = ((120.0, 5.0), (600.0, 30.0))  # seconds: (younger than this, shown in steps of that)
 _STRIPS = 512  # painted lines kept: several screens
 _NAME_COLUMNS = frozenset(("namespace", "name", "gang", "node", "pool", "device", "pod", "claim"))
 
@@ -266,9 +265,8 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
 
 def _age(seconds: float) -> str:
     """Young ages in steps: a table full of seconds would be drawn anew every second, over SSH too."""
-    if 0 <= seconds < _YOUNG:
-        seconds -= seconds % _AGE_STEP
-    return format_age(seconds)
+    step = next((step for limit, step in _AGE_STEPS if 0 <= seconds < limit), 1.0)
+    return format_age(seconds - seconds % step if seconds >= 0 else seconds)
 
 
 def _line(shown: _Shown) -> str:

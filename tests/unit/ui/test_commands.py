@@ -54,7 +54,7 @@ def test_every_view_has_its_number() -> None:
 
 
 def test_views_that_do_not_exist_cannot_be_shown() -> None:
-    assert not BY_ID["view.timeline"].available(Situation(views=("gangs",)))
+    assert not BY_ID["view.pods"].available(Situation(views=("gangs",)))
 
 
 def test_settings_and_themes_name_the_same_themes() -> None:
