@@ -28,6 +28,7 @@ from ktui.model.resourceslice import Device, DeviceId, PoolId, ResourceSlice
 from ktui.model.taintrule import DeviceTaintRule
 from ktui.model.workload import Workload
 
+_STEP = 128  # changes of a list between two turns for others: about two milliseconds
 _PAIR = 2  # groups of one Workload: a group is called after its owner only while it is the only one
 
 O = TypeVar("O", bound=Object)  # noqa: E741 - the conventional name of an object type
@@ -105,11 +106,24 @@ class Cluster:
     def apply(self, frame: Frame) -> Dirty:
         """Take one frame; returns the rows it touches."""
         dirty = Dirty()
+        for part in self.steps(frame):
+            dirty.merge(part)
+        return dirty
+
+    def steps(self, frame: Frame) -> Iterator[Dirty]:
+        """Take one frame a little at a time: a long list gives several parts, between which others may have their turn. The
+        state is consistent at each of them, but no other frame may be applied before the last."""
+        dirty = Dirty()
         match frame:
             case Changed():
-                self._deltas(self._store(frame.source).change(frame), dirty)
+                for delta in self._store(frame.source).change(frame):
+                    self._take(delta, dirty)
             case Listed():
-                self._deltas(self._store(frame.source).replace(frame), dirty)
+                for count, delta in enumerate(self._store(frame.source).replace(frame), 1):
+                    self._take(delta, dirty)
+                    if count % _STEP == 0:
+                        yield dirty
+                        dirty = Dirty()
                 stream = self._stream(frame.source)
                 stream.synced, stream.progress = True, None
                 if stream.phase == "listing":
@@ -122,7 +136,7 @@ class Cluster:
                 dirty.streams = True
             case Mark() | ActionTaken():
                 pass
-        return dirty
+        yield dirty
 
     def _store(self, source: Source) -> Store:
         if source.kind not in self.stores:
@@ -136,19 +150,18 @@ class Cluster:
         stream.source = source  # its path follows the served version
         return stream
 
-    def _deltas(self, deltas: Iterable[Delta], dirty: Dirty) -> None:
-        for delta in deltas:
-            for obj in (delta.old, delta.new):
-                if obj is not None:
-                    self._touch(obj, dirty)
-            schedulers = {s for obj in (delta.old, delta.new) if obj is not None for s in _other_scheduler(obj)}
-            tried = {s for s in schedulers if s in self.attempts_by_scheduler}
-            self._reindex(delta)
-            for scheduler in schedulers:
-                if (scheduler in self.attempts_by_scheduler) != (scheduler in tried):
-                    self._touch_gangs_of(self.pods_by_scheduler[scheduler], dirty)
-            if delta.new is not None:
-                self._touch(delta.new, dirty)
+    def _take(self, delta: Delta, dirty: Dirty) -> None:
+        for obj in (delta.old, delta.new):
+            if obj is not None:
+                self._touch(obj, dirty)
+        schedulers = {s for obj in (delta.old, delta.new) if obj is not None for s in _other_scheduler(obj)}
+        tried = {s for s in schedulers if s in self.attempts_by_scheduler}
+        self._reindex(delta)
+        for scheduler in schedulers:
+            if (scheduler in self.attempts_by_scheduler) != (scheduler in tried):
+                self._touch_gangs_of(self.pods_by_scheduler[scheduler], dirty)
+        if delta.new is not None:
+            self._touch(delta.new, dirty)
 
     def _reindex(self, delta: Delta) -> None:
         key, old, new = delta.key, delta.old, delta.new

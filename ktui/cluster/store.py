@@ -7,6 +7,7 @@ epoch (KEP-5504 allows it from 1.35 on). Older and equal versions are dropped, a
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ktui.model.frame import Changed, Listed, Source
@@ -75,17 +76,17 @@ class Store:
             return []
         return self._put(key, known, obj, frame.epoch, same_epoch)
 
-    def replace(self, frame: Listed) -> list[Delta]:
+    def replace(self, frame: Listed) -> Iterator[Delta]:
         """Take a complete list: everything of the source that is not in it is gone. Unchanged objects stay the same Python
-        objects, so that rows, cursors and caches stay as well."""
+        objects, so that rows, cursors and caches stay as well. Each change is made when its delta is asked for, so a long
+        list can be taken in a little at a time."""
         same_epoch = self._epoch(frame.source, frame.epoch)
-        deltas: list[Delta] = []
         listed: dict[Key, Object] = {obj.key: obj for obj in frame.items}
         for key in [k for k in self.objects if _covers(frame.source, k) and k not in listed]:
             old = self.objects[key]
             if same_epoch and _is_newer(old, frame.resource_version):
                 continue  # created after the list was taken (a lagging replica answered)
-            deltas.append(self._remove(key, old, frame.resource_version, frame.epoch, seen=False))
+            yield self._remove(key, old, frame.resource_version, frame.epoch, seen=False)
         for key, obj in listed.items():
             known = self.objects.get(key)
             if known is not None and _same(known, obj) and (same_epoch or known == obj):
@@ -94,8 +95,7 @@ class Store:
                 continue
             if same_epoch and known is not None and _late(obj, known):
                 continue
-            deltas += self._put(key, known, obj, frame.epoch, same_epoch)
-        return deltas
+            yield from self._put(key, known, obj, frame.epoch, same_epoch)
 
     def _epoch(self, source: Source, epoch: int) -> bool:
         """Note the source's epoch; whether it is the one its objects came from."""

@@ -6,14 +6,20 @@ told what changed when they ask, ten times a second at most.
 
 from __future__ import annotations
 
+import asyncio
+import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
 from ktui.cluster.state import Cluster, Dirty
-from ktui.model.frame import Frame
+from ktui.model.frame import Frame, Listed
 from ktui.model.meta import Key
+
+_LONG = 500  # objects of a list that is taken in at once
+_TURN = 0.008  # seconds of work before others have their turn
 
 Sink: TypeAlias = Callable[[Frame], object]
 
@@ -86,6 +92,9 @@ class Session:
 
     `make_feed` gets the sink for frames and a function that empties the state (a recording going back starts anew).
     `generation` grows with each emptying: whoever kept something of `cluster` has to look again.
+
+    Frames are taken in as they come. A long list is taken in between other things, so that keys stay quick; what comes
+    behind it waits its turn, and screens are told of all of it at once.
     """
 
     def __init__(self, target: Target, make_feed: Callable[[Sink, Callable[[], None]], Feed]) -> None:
@@ -94,20 +103,46 @@ class Session:
         self.generation = 0
         self._dirty = Dirty()
         self._changed = False
+        self._waiting: deque[Frame] = deque()
+        self._taking_in: asyncio.Task[None] | None = None
         self.feed = make_feed(self._take, self._reset)
 
     def _take(self, frame: Frame) -> None:
-        self._dirty.merge(self.cluster.apply(frame))
+        if self._taking_in is not None:
+            self._waiting.append(frame)
+        elif isinstance(frame, Listed) and len(frame.items) > _LONG:
+            self._waiting.append(frame)
+            self._taking_in = asyncio.create_task(self._take_in())
+        else:
+            self._note(self.cluster.apply(frame))
+
+    async def _take_in(self) -> None:
+        """Apply the waiting frames, in order, giving the loop a turn every few milliseconds."""
+        turn = time.monotonic()
+        while self._waiting:
+            for dirty in self.cluster.steps(self._waiting.popleft()):
+                self._note(dirty)
+                if time.monotonic() - turn > _TURN:
+                    await asyncio.sleep(0)
+                    turn = time.monotonic()
+        self._taking_in = None
+
+    def _note(self, dirty: Dirty) -> None:
+        self._dirty.merge(dirty)
         self._changed = True
 
     def _reset(self) -> None:
+        if self._taking_in is not None:
+            self._taking_in.cancel()
+            self._taking_in = None
+        self._waiting.clear()
         self.cluster = Cluster()
         self.generation += 1
         self._dirty, self._changed = Dirty(), True
 
     def take_changes(self) -> Dirty | None:
-        """What changed since the last call; None when nothing did."""
-        if not self._changed:
+        """What changed since the last call; None when nothing did, or while a long list is being taken in."""
+        if not self._changed or self._taking_in is not None:
             return None
         dirty, self._dirty, self._changed = self._dirty, Dirty(), False
         return dirty
