@@ -19,6 +19,8 @@ from ktui.errors import KtuiError
 from ktui.kube.failures import AnswerLost, ApiError, ReadOnlyRefused, UnexpectedAnswer
 from ktui.model.time import format_time
 
+_MISFIT = "this ktui and this cluster do not fit together"
+
 
 class Rehearsal(Struct, frozen=True):
     """The server's answer to the dry run. `refused` says no; `unsupported`: it could not be asked, `message` says why."""
@@ -147,8 +149,10 @@ def _refused(plan: Plan, error: ApiError) -> Outcome:
 
 def explain(error: ApiError) -> str:
     """A refusal in one line, with the field the server names."""
-    if "strict decoding error" in error.message:  # 400 for a whole object, 422 for a patch
-        return f"this ktui and this cluster do not fit together: {error.message}"
+    if "strict decoding error" in error.message:
+        return f"{_MISFIT}: {error.message}"
+    if any(field == "patch" for _, field, _ in error.causes):
+        return f"{_MISFIT}: the server cannot read the patch"  # its message is the whole object, before the reason
     if error.causes:
         return "; ".join(f"{field}: {message}" if field else message for _, field, message in error.causes)
     text = error.message or str(error)

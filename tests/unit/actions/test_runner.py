@@ -346,6 +346,17 @@ async def test_a23_a_field_that_the_server_does_not_know(tmp_path: Path) -> None
         assert 'unknown field "spec.taint.severity"' in rehearsal.message
 
 
+async def test_a23_a_patch_that_the_server_cannot_read(tmp_path: Path) -> None:
+    """A real server's 422 for an unknown field repeats the whole object, and its annotations, before it says why."""
+    async with rig(tmp_path) as at:
+        plan = await scale(at)
+        echo = 'Invalid value: "{\\"metadata\\":{\\"annotations\\":{\\"password\\":\\"hunter2\\"' + "x" * 5000
+        causes = [{"reason": "FieldValueInvalid", "field": "patch", "message": echo}]
+        at.server.faults.script(match(plan), Answer(422, status_body(422, "Invalid", f"patch: {echo}", causes=causes)))
+        message = (await at.runner.rehearse(plan)).message
+        assert message == "this ktui and this cluster do not fit together: the server cannot read the patch"
+
+
 async def test_a21_what_cannot_be_audited_is_not_sent(tmp_path: Path) -> None:
     async with rig(tmp_path) as at:
         plan = await create(at)
