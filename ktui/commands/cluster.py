@@ -26,4 +26,4 @@ def wanted(args: argparse.Namespace) -> Wanted:
         environ=dict(os.environ),
     )
     timeout = given("request_timeout")
-    return Wanted(options, getattr(args, "readonly", False), parse_duration(timeout) if timeout else None)
+    return Wanted(options, getattr(args, "readonly", False), None if timeout is None else parse_duration(timeout))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TypeVar
 
 from ktui.errors import KtuiError
 from ktui.kube.discovery import Discovery, Served
@@ -15,7 +16,9 @@ from ktui.model.frame import Frame, Listed, Source, StreamState
 from ktui.model.kinds import KINDS, Kind
 
 _TRIES = 4
-"""Of one list, when the server asks to come back later."""
+"""Of one request, when the server asks to come back later."""
+
+T = TypeVar("T")
 
 
 async def read_once(
@@ -25,7 +28,7 @@ async def read_once(
 
     Kinds that are not served or not allowed are told by their state; anything else that goes wrong is raised.
     """
-    served = await Discovery(transport).refresh()
+    served = await _patiently(transport, Discovery(transport).refresh)
     async with asyncio.TaskGroup() as tasks:
         for name in kinds:
             tasks.create_task(_read(transport, served, KINDS[name], namespace, sink))
@@ -47,21 +50,30 @@ async def _read(
         stall = transport.timers.page_stall
         return (await transport.request("GET", source.path, params=query, headers=headers, stall=stall)).body
 
-    for left in range(_TRIES - 1, -1, -1):
+    async def read() -> Listed:
+        async with transport.gate.sync_slot():
+            snapshot = await read_pages(kind, version, fetch, lambda *_: None)
+        return Listed(source, snapshot.resource_version, snapshot.items)
+
+    try:
+        sink(await _patiently(transport, read))
+    except ApiError as error:
+        if error.status != 403:
+            raise
+        sink(StreamState(source, "no-access", str(error)))
+
+
+async def _patiently(transport: Transport, ask: Callable[[], Awaitable[T]]) -> T:
+    """Ask, and again when the server says how long to wait first."""
+    for _ in range(_TRIES - 1):
         try:
-            async with transport.gate.sync_slot():
-                snapshot = await read_pages(kind, version, fetch, lambda *_: None)
+            return await ask()
         except ApiError as error:
-            if error.status == 403:
-                sink(StreamState(source, "no-access", str(error)))
-                return
             wait = _patience(transport, error)
-            if wait is None or not left:
+            if wait is None:
                 raise
-            await asyncio.sleep(wait)
-        else:
-            sink(Listed(source, snapshot.resource_version, snapshot.items))
-            return
+        await asyncio.sleep(wait)
+    return await ask()
 
 
 def _patience(transport: Transport, error: ApiError) -> float | None:

@@ -1,0 +1,131 @@
+"""One consistent list of each kind: what is missing is told, what fails is one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ktui.cluster.state import Cluster
+from ktui.demo.access import Attributes, User
+from ktui.demo.apiserver import SERVES_1_37, ApiServer
+from ktui.errors import KtuiError
+from ktui.kube.failures import ApiError
+from ktui.kube.once import first_error, read_once
+from tests.faults import Answer, Drop, Faults, status_body
+from tests.unit.kube.harness import StaticCredentials, fast, pod, transport_to
+
+PODS = "/api/v1/pods"
+TOKEN = "token-0815"
+
+
+async def read(
+    faults: Faults, namespace: str = "", kinds: tuple[str, ...] = ("Pod", "DeviceTaintRule"), **server: Any
+) -> Cluster:
+    """The state after one reading of a server with 3 pods in two namespaces. Raises what the reading raises."""
+    cluster = Cluster()
+    async with ApiServer(middlewares=[faults.middleware], **server) as at:
+        for name, where in (("a", "ml"), ("b", "ml"), ("c", "lab")):
+            at.create("Pod", pod(name, where))
+        credentials = StaticCredentials(TOKEN if server else "")
+        async with transport_to(at.url, timers=fast(retry_after_cap=0.01), credentials=credentials) as transport:
+            await read_once(transport, kinds, namespace, cluster.apply)
+    return cluster
+
+
+def names(cluster: Cluster) -> set[str]:
+    return {key[1] for key in cluster.stores["Pod"].objects}
+
+
+async def told(faults: Faults, **server: Any) -> str:
+    """The one line of a reading that fails."""
+    with pytest.raises(BaseExceptionGroup) as failed:
+        await read(faults, **server)
+    error = first_error(failed.value)
+    assert error is not None
+    assert str(error).isprintable()
+    return str(error)
+
+
+async def test_everything_or_one_namespace() -> None:
+    assert names(await read(Faults())) == {"a", "b", "c"}
+    assert names(await read(Faults(), "lab")) == {"c"}
+
+
+async def test_a_forbidden_kind_does_not_break_the_others() -> None:
+    def authorizer(asked: Attributes) -> bool:
+        return asked.resource != "pods"
+
+    cluster = await read(Faults(), tokens={TOKEN: User("viewer")}, authorizer=authorizer)
+    (pods,), (rules,) = cluster.streams_of(("Pod",)), cluster.streams_of(("DeviceTaintRule",))
+    assert (pods.phase, rules.synced) == ("no-access", True)
+    assert 'User "viewer" cannot list resource "pods"' in pods.message
+
+
+async def test_a_kind_that_is_not_served_says_what_is_missing() -> None:
+    cluster = await read(Faults(), serves={**SERVES_1_37, "DeviceTaintRule": ()}, tokens={TOKEN: User("a")})
+    (rules,) = cluster.streams_of(("DeviceTaintRule",))
+    assert rules.phase == "absent"
+    assert "DRADeviceTaintRules=true" in rules.message
+
+
+@pytest.mark.parametrize("path", [PODS, "/apis"])
+@pytest.mark.parametrize("status", [429, 503])
+async def test_waits_as_told_and_reads_then(status: int, path: str) -> None:
+    faults = Faults()
+    busy = Answer(status, status_body(status, "TooManyRequests", "busy"), headers={"Retry-After": "1"})
+    faults.script(f"GET {path}", busy, busy)
+    assert names(await read(faults)) == {"a", "b", "c"}
+    assert len(faults.asked(f"GET {path}")) >= 3
+
+
+@pytest.mark.parametrize("path", [PODS, "/apis"])
+async def test_a_server_that_stays_busy_is_told_after_a_few_tries(path: str) -> None:
+    faults = Faults()
+    busy = Answer(429, status_body(429, "TooManyRequests", "busy"), headers={"Retry-After": "1"})
+    faults.script(f"GET {path}", busy, repeat=True)
+    if path == PODS:
+        assert "429 TooManyRequests: busy" in await told(faults)
+    else:
+        with pytest.raises(ApiError, match="429 TooManyRequests: busy"):
+            await read(faults)
+    assert len(faults.asked(f"GET {path}")) == 4
+
+
+async def test_without_a_time_to_wait_it_is_told_at_once() -> None:
+    faults = Faults()
+    faults.script(f"GET {PODS}", Answer(503, "no healthy upstream", "text/plain"), repeat=True)
+    assert "503 no healthy upstream" in await told(faults)
+    assert len(faults.asked(f"GET {PODS}")) == 1
+
+
+async def test_a_list_that_expires_between_its_pages_begins_anew() -> None:
+    faults = Faults()
+    faults.script(f"GET {PODS}", Answer(410, status_body(410, "Expired", "too old")))
+    assert names(await read(faults)) == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (Answer(500, status_body(500, "InternalError", "etcdserver: \x1b[31mleader changed")), "leader changed"),
+        (Answer(200, "<html>", "text/html"), "a web page, not the Kubernetes API"),
+        (Answer(200, "[]"), "127.0.0.1|not a list|list"),
+        (Answer(302, "", headers={"Location": "https://login.example.com/"}), "login.example.com"),
+        (Drop(), "closed the connection"),
+    ],
+    ids=["500", "page", "no list", "redirect", "drop"],
+)
+async def test_anything_else_is_one_line(fault: Any, words: str) -> None:
+    faults = Faults()
+    faults.script(f"GET {PODS}", fault, repeat=True)
+    import re
+
+    assert re.search(words, await told(faults))
+
+
+def test_the_first_error_is_found_however_deep() -> None:
+    inner = ExceptionGroup("b", [ValueError("x"), KtuiError("the line")])
+    found = first_error(ExceptionGroup("a", [TypeError("y"), inner]))
+    assert str(found) == "the line"
+    assert first_error(ExceptionGroup("a", [ValueError("x")])) is None
