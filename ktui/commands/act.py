@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import dataclasses
+import signal
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import orjson
 
+from ktui import settings
 from ktui.actions.api import ActionApi
 from ktui.actions.audit import AuditContext
 from ktui.actions.desk import open_desk
@@ -22,7 +26,7 @@ from ktui.commands.cluster import wanted
 from ktui.errors import KtuiError, UsageError
 from ktui.kube.discovery import Served
 from ktui.kube.once import first_error, read_once
-from ktui.kube.opening import open_transport, resolve
+from ktui.kube.opening import Wanted, open_transport, resolve
 from ktui.kube.target import Target
 from ktui.kube.transport import Transport
 from ktui.ui.safe import safe
@@ -33,11 +37,15 @@ _JOINED = ("Pod", "PodGroup", "Workload", "ResourceClaim", "ResourceSlice", "Dev
 def run(args: argparse.Namespace) -> int:
     """Plan, show, rehearse, ask, apply. 0 when done or already so, 1 when refused, 2 when the request makes no sense."""
     wish = wanted(args)
+    if settings.load().readonly:
+        wish = dataclasses.replace(wish, read_only=True)
     if wish.read_only and not args.dry_run:
-        raise UsageError(f"--readonly: {args.command} writes to the cluster and is not done")
+        raise UsageError(
+            f"{args.command} writes to the cluster and is not done: --readonly, or readonly in the settings"
+        )
     ask = _Ask(args)
     try:
-        return asyncio.run(_act(args, ask))
+        return asyncio.run(_act(args, ask, wish))
     except AlreadyDoneError as done:
         print(safe(str(done)))
         return 0
@@ -65,8 +73,7 @@ class _Ask:
         return _JOINED if self.device is not None else ()
 
 
-async def _act(args: argparse.Namespace, ask: _Ask) -> int:
-    wish = wanted(args)
+async def _act(args: argparse.Namespace, ask: _Ask, wish: Wanted) -> int:
     _, target = resolve(wish)
     cluster = Cluster()
     async with open_transport(wish, target) as transport:
@@ -86,8 +93,11 @@ async def _carry_out(
     if refusal := await runner.refusal(plan):
         raise KtuiError(refusal)
     rehearsal = await runner.rehearse(plan)
-    if args.output == "table":
-        sys.stdout.writelines(f"{safe(line)}\n" for line in _preview(plan, where, rehearsal))
+    # JSON is for a program to read; a person who is asked has to see what is asked all the same.
+    shown = sys.stdout if args.output == "table" else sys.stderr
+    if args.output == "table" or not (args.yes or args.dry_run):
+        shown.writelines(f"{safe(line)}\n" for line in _preview(plan, where, rehearsal))
+        shown.flush()
     if args.dry_run or rehearsal.status == "refused":
         _print_json(args, plan, rehearsal, None)
         if rehearsal.status == "refused":
@@ -127,12 +137,27 @@ def _confirm(args: argparse.Namespace, plan: Plan) -> None:
         raise UsageError("ktui did not make this rule; add --any-owner to remove it all the same")
     if args.yes:
         return
-    if not sys.stdin.isatty():
+    if sys.stdin is None or not sys.stdin.isatty():
         raise UsageError("not confirmed: there is no terminal to ask on; add --yes to go on without asking")
     wanted_text = plan.confirm or "yes"
-    print(f"Type {safe(wanted_text)} to go on: ", end="", flush=True)
-    if sys.stdin.readline().rstrip("\n") != wanted_text:
+    print(f"Type {safe(wanted_text)} to go on: ", end="", file=sys.stderr, flush=True)
+    with _interruptible():
+        try:
+            typed = sys.stdin.readline()
+        except UnicodeDecodeError:
+            typed = ""
+    if typed.rstrip("\n") != wanted_text:
         raise KtuiError("not confirmed; nothing was done")
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let ctrl+c end a blocking read: the event loop's own handler only takes note of it, and the read goes on."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _print_json(args: argparse.Namespace, plan: Plan, rehearsal: Rehearsal, outcome: Outcome | None) -> None:
@@ -162,7 +187,12 @@ def _print_json(args: argparse.Namespace, plan: Plan, rehearsal: Rehearsal, outc
         ],
         "warnings": [*plan.warnings, *rehearsal.warnings],
         "dryRun": {"status": rehearsal.status, "message": rehearsal.message},
-        "result": {"status": outcome.status, "message": outcome.message, "auditID": outcome.audit_id}
+        "result": {
+            "status": outcome.status,
+            "message": outcome.message,
+            "warnings": outcome.warnings,
+            "auditID": outcome.audit_id,
+        }
         if outcome
         else None,
     }
