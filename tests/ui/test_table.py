@@ -73,17 +73,17 @@ async def test_moving_draws_two_lines() -> None:
 
 
 async def test_time_alone_draws_only_ages_that_read_differently() -> None:
-    opener = ScriptedOpener(everything_live(Pod=[pod("new", age=60), pod("old", age=86_400 * 3)]))
+    opener = ScriptedOpener(everything_live(Pod=[pod("new", age=30), pod("old", age=86_400 * 3)]))
     async with running(opener) as (app, pilot):
         await pilot.press("8")
-        await shows(pilot, "60s")
+        await shows(pilot, "30s")
         await pilot.pause(0.3)
         drawn = Drawn(app)
         opener.feed.moment = NOW + 1
         await pilot.pause(0.3)
         assert drawn.take() == set()
-        opener.feed.moment = NOW + 5
-        await shows(pilot, "65s")
+        opener.feed.moment = NOW + 10
+        await shows(pilot, "40s")
         await pilot.pause(0.25)
         assert drawn.take() == {1}
 

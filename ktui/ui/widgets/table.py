@@ -26,7 +26,7 @@ from ktui.ui.widgets.painted import Painted
 from ktui.views.base import Cell, Column, Line, Row, RowKey, Style
 
 _GUTTER = 2  # cells in front of the first column: cursor and mark
-_AGE_STEPS: Final = ((120.0, 5.0), (600.0, 30.0))  # seconds: (younger than this, shown in steps of that)
+_AGE_STEPS: Final = ((60.0, 10.0), (600.0, 60.0))  # seconds: (younger than this, shown in steps of that)
 _STRIPS = 512  # painted lines kept: several screens
 _NAME_COLUMNS = frozenset(("namespace", "name", "gang", "node", "pool", "device", "pod", "claim"))
 
