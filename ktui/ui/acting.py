@@ -15,15 +15,17 @@ from textual.app import App
 from textual.screen import ModalScreen
 
 from ktui.actions.minreplicas import plan_min_replicas
-from ktui.actions.plan import Plan, Undo
+from ktui.actions.plan import AlreadyDoneError, Plan, Undo
 from ktui.actions.runner import Outcome, Rehearsal
 from ktui.actions.taint import plan_taint
 from ktui.actions.untaint import plan_untaint
+from ktui.cluster.taints import taints_of
 from ktui.errors import KtuiError
 from ktui.model.autoscaler import HorizontalPodAutoscaler
 from ktui.ui.paint import notify
 from ktui.ui.screens.dialog import ActionDialog, Preview
 from ktui.ui.screens.forms import ReplicasForm, TaintForm
+from ktui.ui.screens.picker import Picker
 from ktui.ui.screens.text import TextScreen
 from ktui.views.base import Cell, Line
 
@@ -73,9 +75,17 @@ class Actor:
                 ),
             )
 
-    async def untaint(self, device: DeviceId, *, taint: str = "", rule: str = "") -> None:
-        if (desk := await self._desk()) is not None:
-            await self._act(desk, lambda: plan_untaint(desk.api, self.session.cluster, device, taint=taint, rule=rule))
+    async def untaint(self, device: DeviceId) -> None:
+        """Where rules add up on the device, ask which one is meant."""
+        if (desk := await self._desk()) is None:
+            return
+        rules = {t.rule: f"{t.text}  rule {t.rule}" for t in taints_of(self.session.cluster, device) if t.rule}
+        rule = ""
+        if len(rules) > 1:
+            rule = await self._ask(Picker("Which taint", list(rules), labels=rules))
+            if rule is None:
+                return
+        await self._act(desk, lambda: plan_untaint(desk.api, self.session.cluster, device, rule=rule))
 
     async def min_replicas(self, key: Key) -> None:
         if (desk := await self._desk()) is None:
@@ -117,6 +127,8 @@ class Actor:
                 if outcome is None or outcome.status != "conflict":
                     return
                 notify(self._app, outcome.message, "warning")
+        except AlreadyDoneError as done:
+            notify(self._app, str(done))
         except KtuiError as error:
             self._explain("Not done", str(error))
 
@@ -132,7 +144,9 @@ class Actor:
         if not await self._ask(ActionDialog(preview(plan, rehearsal, desk.where))):
             notify(self._app, "cancelled, nothing was sent")
             return None
-        outcome = await desk.runner.apply(plan, rehearsal)
+        outcome = await self._send(desk, plan, rehearsal)
+        for warning in outcome.warnings:
+            notify(self._app, warning, "warning")
         if outcome.status == "applied":
             self._last = plan.undo
             await self._watch_for(plan, outcome)
@@ -140,10 +154,15 @@ class Actor:
             self._explain(plan.title, outcome.message)
         return outcome
 
+    async def _send(self, desk: Desk, plan: Plan, rehearsal: Rehearsal) -> Outcome:
+        try:
+            return await desk.runner.apply(plan, rehearsal)
+        except asyncio.CancelledError:
+            notify(self._app, f"{plan.title}: left while it was being sent; look whether it was done", "warning")
+            raise
+
     async def _watch_for(self, plan: Plan, outcome: Outcome) -> None:
         """Say that it is done once the cluster's own stream says so."""
-        for warning in outcome.warnings:
-            notify(self._app, warning, "warning")
         deadline = asyncio.get_running_loop().time() + _SHOWN_BY
         while not plan.done(self.session.cluster):
             if asyncio.get_running_loop().time() > deadline:

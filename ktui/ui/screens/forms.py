@@ -34,6 +34,7 @@ class Form(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "app.focus_next", show=False, priority=True),
         Binding("shift+tab", "app.focus_previous", show=False, priority=True),
+        Binding("enter", "look", show=False),  # from a field that has no use for it itself
         Binding("escape", "cancel", show=False),
     ]
 
@@ -70,6 +71,9 @@ class Form(ModalScreen[None]):
             self.dismiss(None)
         else:
             self._try()
+
+    def action_look(self) -> None:
+        self._try()
 
     def action_cancel(self) -> None:
         self.dismiss(None)
