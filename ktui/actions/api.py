@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol, cast
 
-from ktui.actions.plan import ActionRequest, Body, Document, NotPossibleError, PatchType
+from ktui.actions.plan import ActionRequest, Body, Document, NotPossibleError, PatchType, part
+from ktui.kube.failures import UnexpectedAnswer
 from ktui.model.kinds import Kind
 
 
@@ -68,7 +69,13 @@ class ActionApi:
         raise NotPossibleError(f"this cluster does not serve {kind.resource}: {kind.enable or 'it is not installed'}")
 
     async def get(self, kind: Kind, namespace: str, name: str) -> ServerAnswer:
-        return await self._client.get(kind.group, self.version(kind), kind.plural, namespace, name)
+        """The object, fresh. UnexpectedAnswer for anything that is not it, with the identity that a write is bound to."""
+        answer = await self._client.get(kind.group, self.version(kind), kind.plural, namespace, name)
+        metadata = part(answer.document, "metadata")
+        bound = all(metadata.get(field) and isinstance(metadata[field], str) for field in ("uid", "resourceVersion"))
+        if metadata.get("name") != name or not bound:
+            raise UnexpectedAnswer(f"the server's answer is not the object {kind.resource} {name}")
+        return answer
 
     async def send(self, request: ActionRequest, *, dry_run: bool) -> ServerAnswer:
         """Send the plan's request; the dry run carries the very same body."""

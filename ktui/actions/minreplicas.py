@@ -6,7 +6,7 @@ import re
 from typing import Any, cast
 
 from ktui.actions.api import ActionApi
-from ktui.actions.plan import ActionRequest, AlreadyDoneError, NotPossibleError, Plan, Undo
+from ktui.actions.plan import ActionRequest, AlreadyDoneError, NotPossibleError, Plan, Undo, part
 from ktui.cluster.state import Cluster
 from ktui.errors import UsageError
 from ktui.kube.failures import ApiError
@@ -86,8 +86,9 @@ def _warnings(hpa: HorizontalPodAutoscaler, document: dict[str, Any], replicas: 
             if hpa.may_sleep
             else "it has no Object or External metric: the server will refuse minReplicas 0"
         )
-    fields = (document.get("metadata") or {}).get("managedFields") or ()
-    managers = sorted({str(f.get("manager", ""))[:60] for f in fields if isinstance(f, dict)})
+    fields = part(document, "metadata").get("managedFields")
+    owners = fields if isinstance(fields, list) else []
+    managers = sorted({str(f.get("manager", ""))[:60] for f in owners if isinstance(f, dict)})
     if gitops := [m for m in managers if _MANAGERS.search(m)]:
         found.append(f"managed by {', '.join(gitops)}: the change may be reverted")
     return tuple(found)
@@ -99,4 +100,4 @@ def _min(cluster: Cluster, key: Key) -> int | None:
 
 
 def _spec_min(document: dict[str, Any]) -> object:
-    return (document.get("spec") or {}).get("minReplicas")
+    return part(document, "spec").get("minReplicas")

@@ -79,6 +79,12 @@ class Plan(Struct, frozen=True):
     undo: Undo | None = None
 
 
+def part(document: Document | None, name: str) -> Document:
+    """A member of an answer that should be an object; empty when it is anything else, or there is no answer."""
+    value = (document or {}).get(name)
+    return value if isinstance(value, dict) else {}
+
+
 class Undo(Struct, frozen=True):
     """The arguments of the action that takes this one back."""
 

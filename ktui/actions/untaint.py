@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from ktui.actions.api import ActionApi
-from ktui.actions.plan import ActionRequest, NotPossibleError, Plan, Undo
+from ktui.actions.plan import ActionRequest, NotPossibleError, Plan, Undo, part
 from ktui.actions.taint import MANAGED_BY, RULE
 from ktui.cluster.state import Cluster
 from ktui.cluster.taints import EffectiveTaint, scope, taints_of
@@ -92,7 +92,7 @@ def _matches(taint: EffectiveTaint, wanted: str) -> bool:
 
 def _gone(document: dict[str, Any] | None, uid: str) -> bool:
     """Whether the rule is no more: absent, made anew by somebody, or waiting for its finalizers."""
-    metadata = (document or {}).get("metadata") or {}
+    metadata = part(document, "metadata")
     return metadata.get("uid") != uid or "deletionTimestamp" in metadata
 
 
