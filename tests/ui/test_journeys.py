@@ -201,6 +201,29 @@ async def test_a_cluster_that_cannot_be_opened_says_why_and_is_tried_again() -> 
         await shows(pilot, "llm-train")
 
 
+async def test_a_context_that_cannot_be_opened_leaves_nothing_of_the_one_before_and_is_the_one_tried_again() -> None:
+    """W52: rows of one cluster under the trouble of another are a wrong answer, and so is going back unasked."""
+    opener = ScriptedOpener(example())
+    async with running(opener, (140, 30)) as (app, pilot):
+        await shows(pilot, "llm-train")
+        await pilot.press("enter")
+        await shows(pilot, "Pods (2)")
+        opener.failure = KtuiError("the context prod-us has no cluster")
+        await pilot.press("c")
+        await shows(pilot, "staging")
+        await pilot.press(*"us", "enter")
+        await shows(pilot, "the context prod-us has no cluster", "ctrl+r tries again")
+        assert lines(app)[0].split() == ["prod-us"]
+        for word in ("llm-train", "prod-eu", "live", "gangs "):
+            await lacks(pilot, word)
+        for key in ("m", "enter", "y", "T", "s", "n", "3", "escape"):
+            await pilot.press(key)
+        opener.failure, opener.target = None, Target(context="prod-us")
+        await pilot.press("ctrl+r")
+        await shows(pilot, "llm-train", "prod-us ·")
+        assert opener.opened == ["", "prod-us", "prod-us"]
+
+
 async def test_ctrl_r_tells_the_feed() -> None:
     opener = ScriptedOpener(example())
     async with running(opener) as (_, pilot):

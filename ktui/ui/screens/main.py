@@ -78,6 +78,7 @@ class MainScreen(Screen[None]):
         self._on_settled = on_settled
         self._interval = 1 / flushes_per_second
         self._deck: Deck | None = None  # None while there is no session
+        self._wanted_context = ""  # that was asked for last, "" for the one of the command line
         self._view: Entity = "gangs"
         self._filter = Filter()
         self._failure = ""
@@ -100,13 +101,19 @@ class MainScreen(Screen[None]):
         yield Bar(id="footer")
 
     def on_mount(self) -> None:
-        self._bar("header").set_parts([frame.opening(self._opener.title())])
         self._bar("tabs").set_parts(frame.tabs(tuple(VIEW_NUMBERS), ""))
-        self._table.set_placeholder([(Cell("connecting", "dim"),)])
+        self._show_opening()
         self.call_after_refresh(self._start)
 
+    def _show_opening(self) -> None:
+        """Nothing of the cluster before stays: its rows under the next one's trouble would pass for the next one's."""
+        self._bar("header").set_parts([frame.opening(self._wanted_context or self._opener.title())])
+        self._bar("state").set_parts([])
+        self._table.clear([(Cell("connecting", "dim"),)])
+        self.remove_class("-detail", "-map")
+
     def _start(self) -> None:
-        self._open_in_background("")
+        self._open_in_background(self._wanted_context)
         self.set_interval(self._interval, self._flush)
         self.set_timer(_SETTLED_AT_THE_LATEST, self._settle)
 
@@ -125,7 +132,8 @@ class MainScreen(Screen[None]):
         self._give_up_actions()
         if self._feeding is not None:
             self._feeding.cancel()
-        self._deck, self._failure = None, ""
+        self._deck, self._failure, self._wanted_context = None, "", context
+        self._show_opening()
         try:
             deck, registry = await asyncio.to_thread(_import_what_reads)
             session = await self._opener.open(context)
@@ -431,7 +439,7 @@ class MainScreen(Screen[None]):
         from ktui.ui.session import Retrying
 
         if self._failure or self._session is None:
-            self._open_in_background("")
+            self._open_in_background(self._wanted_context)
         elif isinstance(self._session.feed, Retrying):
             self._session.feed.retry_now()
 

@@ -87,6 +87,12 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         self.update()
         self._scroll_to_cursor()
 
+    def clear(self, placeholder: Sequence[Line]) -> None:
+        """Show no view, and `placeholder` in its place."""
+        self._model, self._under_cursor, self._placeholder = None, None, tuple(placeholder)
+        self._fit_size(0)
+        self.redraw()
+
     def set_placeholder(self, lines: Sequence[Line]) -> None:
         """What stands where rows would be while there are none."""
         if tuple(lines) != self._placeholder:
