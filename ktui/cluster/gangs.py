@@ -115,6 +115,16 @@ def display_name(cluster: Cluster, gang: Key) -> str:
     return owner.name if alone else gang[1]
 
 
+def unread_kind(cluster: Cluster, g: Gang) -> str:
+    """The kind that has to be read before anything can be said of the gang, "" when all was.
+
+    Without the object that says how many pods are needed, one running pod would pass for a running gang.
+    """
+    said_by = "Workload" if "/" in g.key[1] else "PodGroup"
+    needed = ("Pod",) if g.min_count is not None else ("Pod", said_by)
+    return next((kind for kind in needed if not cluster.synced(kind)), "")
+
+
 def scheduled_condition(group: PodGroup | None) -> Condition | None:
     """The scheduler's condition on the group, under its name in 1.37 or in 1.36."""
     return condition(group.status.conditions, *SCHEDULED_CONDITIONS) if group else None
@@ -125,7 +135,7 @@ def pod_scheduled(pod: Pod) -> Condition | None:
 
 
 def _state(cluster: Cluster, g: Gang) -> GangState:
-    if not cluster.synced("Pod"):
+    if unread_kind(cluster, g):
         return "Unknown"
     owner = g.group or (g.workload if "/" in g.key[1] else None)
     if owner is not None and owner.metadata.deletion_timestamp is not None:

@@ -119,7 +119,7 @@ class Cluster:
                 for delta in self._store(frame.source).change(frame):
                     self._take(delta, dirty)
             case Listed():
-                for count, delta in enumerate(self._store(frame.source).replace(frame), 1):
+                for count, delta in enumerate(self._store(frame.source).replacements(frame), 1):
                     self._take(delta, dirty)
                     if count % _STEP == 0:
                         yield dirty

@@ -76,7 +76,7 @@ class Store:
             return []
         return self._put(key, known, obj, frame.epoch, same_epoch)
 
-    def replace(self, frame: Listed) -> Iterator[Delta]:
+    def replacements(self, frame: Listed) -> Iterator[Delta]:
         """Take a complete list: everything of the source that is not in it is gone. Unchanged objects stay the same Python
         objects, so that rows, cursors and caches stay as well. Each change is made when its delta is asked for, so a long
         list can be taken in a little at a time."""

@@ -142,7 +142,7 @@ async def test_w18_killed_in_the_middle_of_writes(real_cluster: ControlPlane, fr
     async with connected(real_cluster) as (connection, view):
         await _live(connection, view, "ResourceClaimTemplate")
         writer = asyncio.create_task(write())
-        for _ in range(2):
+        for _ in range(5):
             enough = written + 30
             while written < enough:
                 await asyncio.sleep(0.05)

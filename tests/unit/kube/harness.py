@@ -105,7 +105,7 @@ class View:
         if isinstance(frame, (Listed, Changed)):
             store = self.stores.setdefault(frame.source.kind, Store(frame.source.kind))
             if isinstance(frame, Listed):
-                store.replace(frame)
+                list(store.replacements(frame))
             else:
                 store.change(frame)
         self._news.set()
