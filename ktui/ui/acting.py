@@ -7,7 +7,8 @@ anything to another.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import orjson
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 _SHOWN_BY = 20.0  # seconds to wait for the watch to show what was done
 _LOOK = 0.1
+_MOMENT = 0.7  # seconds; a wait that is longer is explained (admission webhooks may take half a minute)
 _LISTED = 40  # pods named in a dialog; more are counted
 
 Planning = Callable[[], Awaitable[Plan]]
@@ -134,10 +136,11 @@ class Actor:
 
     async def _attempt(self, desk: Desk, plan: Plan) -> Outcome | None:
         """None when it was not sent: refused beforehand, or cancelled."""
-        if refusal := await desk.runner.refusal(plan):
-            self._explain(plan.title, refusal)
-            return None
-        rehearsal = await desk.runner.rehearse(plan)
+        with self._waiting(f"{plan.title}: waiting for the server's answer to the dry run"):
+            if refusal := await desk.runner.refusal(plan):
+                self._explain(plan.title, refusal)
+                return None
+            rehearsal = await desk.runner.rehearse(plan)
         if rehearsal.status == "refused":
             self._explain(plan.title, f"the server refuses: {rehearsal.message}")
             return None
@@ -156,10 +159,20 @@ class Actor:
 
     async def _send(self, desk: Desk, plan: Plan, rehearsal: Rehearsal) -> Outcome:
         try:
-            return await desk.runner.apply(plan, rehearsal)
+            with self._waiting(f"{plan.title}: sent, waiting for the server's answer"):
+                return await desk.runner.apply(plan, rehearsal)
         except asyncio.CancelledError:
             notify(self._app, f"{plan.title}: left while it was being sent; look whether it was done", "warning")
             raise
+
+    @contextmanager
+    def _waiting(self, words: str) -> Iterator[None]:
+        """Say what is waited for, when it takes more than a moment."""
+        notice = asyncio.get_running_loop().call_later(_MOMENT, notify, self._app, words)
+        try:
+            yield
+        finally:
+            notice.cancel()
 
     async def _watch_for(self, plan: Plan, outcome: Outcome) -> None:
         """Say that it is done once the cluster's own stream says so."""

@@ -364,6 +364,15 @@ async def test_trouble_with_the_connection_is_explained_and_the_screens_live_on(
         await who.in_dialog()
 
 
+async def test_a16_a_slow_answer_is_explained_and_can_be_left(tmp_path: Path) -> None:
+    """An admission webhook may think for half a minute."""
+    async with person(tmp_path) as who:
+        who.server.faults.script(f"POST {RULES}", Delay(30))
+        await who.taint()
+        await who.told("waiting for the server's answer to the dry run")
+        assert who.server.real_writes == []
+
+
 # --- several taints, undo ---
 
 
@@ -435,7 +444,7 @@ async def test_a20_a_request_under_way_when_the_session_goes_is_audited_and_told
         await who.taint()
         await who.in_dialog()
         await who.press("y")
-        await who.until(lambda: bool(who.server.real_writes), "the request")
+        await who.told("sent, waiting for the server's answer")
         main = who.app.screen_stack[0]
         assert isinstance(main, MainScreen)
         main._open_in_background("prod-us")
