@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ktui.cluster.allocation import resolve
-from ktui.cluster.gangs import Gang, pod_scheduled, scheduled_condition
+from ktui.cluster.gangs import Gang, pod_scheduled, scheduled_condition, unread_kind
 from ktui.cluster.state import Cluster
 from ktui.diagnose.diagnosis import Diagnosis, Evidence
+from ktui.model.kinds import KINDS
 from ktui.model.meta import Condition
 from ktui.model.pod import DEFAULT_SCHEDULER, Pod
 from ktui.model.time import parse_time
@@ -26,7 +27,7 @@ def diagnose(cluster: Cluster, gang: Gang) -> Diagnosis:
     if gang.state in ("Running", "Completed", "Scheduling", "Deleting", "Failed"):
         return Diagnosis(gang.state, None, _counts(gang))
     if gang.state == "Unknown":
-        return Diagnosis(gang.state, None, "pods cannot be read, so nothing is known of it")
+        return Diagnosis(gang.state, None, _unread(cluster, gang))
     found = _blocked(cluster, gang) or _tried(gang) or _untried(cluster, gang)
     if gang.state != "Degraded":
         return found
@@ -39,11 +40,19 @@ def _counts(gang: Gang) -> str:
     return f"{gang.running} of {gang.needed} run{done}{failed}"
 
 
+def _unread(cluster: Cluster, gang: Gang) -> str:
+    kind = unread_kind(cluster, gang)
+    resource = KINDS[kind].plural if kind else "pods"
+    what = "how many pods it needs" if kind in ("PodGroup", "Workload") else "its pods"
+    return f"{resource} are not read, so {what} is not known"
+
+
 def _blocked(cluster: Cluster, gang: Gang) -> Diagnosis | None:
     """What keeps the group out of the scheduler's queue; the scheduler writes nothing about these."""
     if gang.min_count is None and cluster.readable("Workload" if "/" in gang.key[1] else "PodGroup"):
         facts: dict[str, object] = {"pods": len(gang.members)}
-        text = f"{len(gang.members)} pods name the group {gang.key[1]}, which does not exist"
+        pods = "1 pod names" if len(gang.members) == 1 else f"{len(gang.members)} pods name"
+        text = f"{pods} the group {gang.key[1]}, which does not exist"
         return Diagnosis(gang.state, "GroupMissing", text, facts, _pods(gang.members[:1], "names the group"))
     have = gang.active + gang.succeeded
     if have < gang.needed:

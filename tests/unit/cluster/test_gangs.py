@@ -191,3 +191,13 @@ def test_1_35_a_group_that_no_workload_has(objects: list[Object]) -> None:
 def test_1_35_a_workload_being_deleted() -> None:
     gone = b.workload("train", groups={"workers": 2}, meta_={"deletionTimestamp": AFTER})
     assert found(gone, member("a"), name="train/workers").state == "Deleting"
+
+
+@pytest.mark.parametrize("ref", [{"podGroup": "w"}, None], ids=["a 1.35 Workload's", "a PodGroup's"])
+def test_a_gang_is_not_called_running_while_how_many_it_needs_was_not_read(ref: b.Document | None) -> None:
+    """A state that lacks the one object with minCount would count one running pod of eight as enough."""
+    kind, name = ("Workload", "w/w") if ref else ("PodGroup", "g")
+    spec = {"spec": {"workloadRef": {"name": "w", **ref}}} if ref else {"group": "g"}
+    pods = [b.pod("a", node="n", **spec), b.pod("b", **spec)]
+    assert found(*pods, name=name, without=[kind]).state == "Unknown"
+    assert found(*pods, name=name).state != "Unknown"

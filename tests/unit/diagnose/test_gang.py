@@ -245,3 +245,18 @@ def test_without_pods_nothing_is_claimed() -> None:
     assert found is not None
     diagnosis = diagnose(cluster, found)
     assert (diagnosis.state, diagnosis.cause, diagnosis.facts) == ("Unknown", None, {})
+
+
+@pytest.mark.parametrize(("pods", "words"), [(1, "1 pod names the group g"), (2, "2 pods name the group g")])
+def test_a_missing_group_is_said_in_the_right_number(pods: int, words: str) -> None:
+    cluster = b.cluster_of(*(b.pod(f"p{i}", group="g") for i in range(pods)))
+    found = gang(cluster, ("ml", "g"))
+    assert found is not None
+    assert diagnose(cluster, found).message.startswith(words)
+
+
+def test_what_was_not_read_is_named() -> None:
+    cluster = b.cluster_of(b.pod("p", group="g", node="n"), without=["PodGroup"])
+    found = gang(cluster, ("ml", "g"))
+    assert found is not None
+    assert diagnose(cluster, found).message == "podgroups are not read, so how many pods it needs is not known"
