@@ -80,6 +80,10 @@ class Gate:
         except Unreachable as error:
             self.lost(str(error))
             raise
+        except Exception:
+            # Something answered, if not an API server. A hold that stayed although its time is up would stop nobody.
+            self._answered()
+            raise
         else:
             self._answered()
         finally:

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.kube.backoff import Backoff
-from ktui.kube.failures import ApiError, Unreachable, one_line
+from ktui.kube.failures import ApiError, HeadersLate, UnexpectedAnswer, Unreachable, one_line
 from ktui.kube.gate import Gate, Hold
 from ktui.kube.lines import LineSplitter
 from ktui.kube.listing import read_pages
@@ -108,6 +108,8 @@ def test_scaled_timers_keep_the_share_of_the_loop() -> None:
         ("", "10", False),
         ("5", "", False),
         ("x", "10", False),
+        ("٣", "10", False),
+        ("9", "1" * 5000, False),
     ],
 )
 def test_versions_compare_as_numbers(version: str, than: str, expected: bool) -> None:
@@ -186,6 +188,16 @@ async def test_the_one_that_tries_may_be_cancelled() -> None:
     stuck.cancel()
     async with asyncio.timeout(10):
         await waiting
+    assert gate.hold is None
+
+
+@pytest.mark.parametrize("error", [UnexpectedAnswer("a login page"), HeadersLate("late"), ValueError("a defect")])
+async def test_a_hold_does_not_outlive_an_answer_of_any_kind(error: Exception) -> None:
+    """Else whoever waits "as long as there is a hold" would not wait at all."""
+    gate, hands = _gate(retry_after_cap=60.0)
+    await _fail(gate, ApiError(429, "", "busy", retry_after="5"))
+    hands.now += 10
+    await _fail(gate, error)
     assert gate.hold is None
 
 
