@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec import Struct
 
 from ktui.kube.listing import PAGE
+
+_LONGEST: Final = 20  # digits of an unsigned 64-bit number
 
 
 class Position(Struct):
@@ -35,11 +39,19 @@ class Position(Struct):
             self.resource_version = self.seen = version
             self.relists = self.bad_events = self.short_watches = self.lagging = 0
 
+    def enter(self, epoch: int) -> None:
+        """Before a list. What was seen in another epoch says nothing about the versions of this one."""
+        if epoch != self.epoch:
+            self.epoch, self.seen = epoch, ""
+
     def list_again(self) -> None:
         self.resource_version = ""
 
 
 def older(version: str, than: str) -> bool:
     """Versions of one resource compare as numbers (KEP-5504); what is no number compares with nothing."""
-    numeric = version.isascii() and version.isdigit() and than.isascii() and than.isdigit()
-    return numeric and int(version) < int(than)
+    return _is_number(version) and _is_number(than) and int(version) < int(than)
+
+
+def _is_number(version: str) -> bool:
+    return version.isascii() and version.isdigit() and len(version) <= _LONGEST

@@ -123,7 +123,7 @@ class Watcher:
 
     async def _sync(self, stack: AsyncExitStack) -> Feed | None:
         """A complete list, handed on. After a streaming one the watch is already open, and returned."""
-        self.position.epoch = self._host.epoch
+        self.position.enter(self._host.epoch)
         self._reporter.tell("listing", self._sync_message)
         if self._recovery.streams:
             initial = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
@@ -189,8 +189,8 @@ class Watcher:
         """The one place where what is shown of a source is replaced."""
         position = self.position
         if not snapshot.cached and older(snapshot.resource_version, position.seen):
-            self._host.new_epoch(self)
-            position.epoch = self._host.epoch
+            self._went_back()
+            position.enter(self._host.epoch)
         self._sink(Listed(self.source, snapshot.resource_version, snapshot.items, position.epoch))
         position.resource_version = position.seen = snapshot.resource_version
         position.synced = True
@@ -203,7 +203,7 @@ class Watcher:
 
     async def _poll(self, until: float) -> None:
         """One round for those who may list but not watch, or whose proxy swallows watches."""
-        self.position.epoch = self._host.epoch
+        self.position.enter(self._host.epoch)
         self._commit(await self._read_pages())
         low, high = self._timers.poll
         self._reporter.tell("polling", f"no watch is possible: read every {low:.0f} to {high:.0f} s")
@@ -313,11 +313,15 @@ class Watcher:
                 return
             present = decode_list(self.kind, self._version, answer.body).resource_version
             if older(present, position.resource_version):
-                self._host.new_epoch(self)
-                position.seen = ""
+                self._went_back()
         if position.epoch != self._host.epoch:
             position.list_again()
             self._reporter.tell("listing", "the server's state went back in time: reading everything again")
+
+    def _went_back(self) -> None:
+        """Many streams find the same thing at the same time; it is one new epoch."""
+        if self.position.epoch == self._host.epoch:
+            self._host.new_epoch(self)
 
     async def _ask_for_access(self) -> None:
         """Raises ApiError (403) while neither list nor watch is allowed. Asking is cheaper and quieter than being refused."""

@@ -121,6 +121,35 @@ async def test_another_cluster_at_the_address_is_read_again() -> None:
         await r.view.until(lambda: [listed.epoch for listed in r.view.lists()] == [0, 1])
 
 
+async def test_w14_many_streams_find_one_new_epoch() -> None:
+    kinds = ("Pod", "Node", "Job", "Deployment", "ResourceClaim", "DeviceClass", "Namespace")
+    async with rig() as r:
+        connection = await r.live(kinds=kinds)
+        await r.server.stop()
+        r.server.database.revision = 2  # etcd was restored from a backup
+        r.server.database.compact()
+        await r.server.start()
+        await r.view.until(lambda: all(len(r.view.lists(kind)) == 2 for kind in kinds))
+        await r.view.until(lambda: all(r.view.phase(kind) == "watching" for kind in kinds))
+        assert {listed.epoch for kind in kinds for listed in r.view.lists(kind)[1:]} == {1}
+        assert connection._host.epoch == 1
+
+
+async def test_discovery_does_not_hurry_when_a_web_page_follows_an_overload() -> None:
+    async with rig() as r:
+        page = Answer(200, "<html>", "text/html")
+        for path in ("/version", "/api", "/apis"):
+            r.faults.script(f"GET {path}", Answer(429, "busy", headers={"Retry-After": "1"}), page, repeat=True)
+        connection = r.connect(fast(1.0, retry_after_cap=0.01))
+        await connection.start(("Pod",))
+        await r.view.until(lambda: "web page" in r.view.states()[-1].message)
+        waiting = r.view.states()[-1]
+        assert waiting.phase == "waiting"
+        assert waiting.until is not None
+        await asyncio.sleep(0.3)
+        assert len(r.faults.journal) <= 12  # the first pause takes 0.8 s at least
+
+
 async def test_new_credentials_move_streams_without_a_gap() -> None:
     async with rig() as r:
         await r.live()
