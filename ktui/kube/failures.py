@@ -127,7 +127,7 @@ def connection_error(error: Exception, host: str, redact: Redact) -> Unreachable
         return TlsProblem(f"the certificate of {host} is not trusted: {_certificate_problem(error.certificate_error)}")
     if isinstance(error, (aiohttp.ClientSSLError, ssl.SSLError)):
         return TlsProblem(f"TLS with {host} failed: {one_line(redact(str(error)), 160)}")
-    if isinstance(error, aiohttp.ClientConnectorDNSError):
+    if isinstance(error, (aiohttp.ClientConnectorDNSError, UnicodeError)):
         return Unreachable(f"the name {host} cannot be resolved")
     if isinstance(error, aiohttp.ClientProxyConnectionError):
         return Unreachable(f"the proxy in front of {host} cannot be reached: {_os_reason(error.os_error)}")

@@ -10,8 +10,8 @@ from weakref import WeakSet
 
 import aiohttp
 
-NOTHING_SENT: Final = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
-"""What a failure to connect raises."""
+NOTHING_SENT: Final = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, UnicodeError)
+"""What a failure to connect raises; the last one is the resolver's, for what cannot be a host's name."""
 
 
 class Session:

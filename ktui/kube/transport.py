@@ -257,7 +257,7 @@ class Transport:
                     proxy_headers=self._proxy.headers if self._proxy else None,
                     middlewares=() if asked.method in _READS else (send_once,),
                 )
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        except (aiohttp.ClientError, TimeoutError, OSError, UnicodeError) as error:
             if patience.expired():
                 raise HeadersLate(f"{self.target.host} accepted a watch but sent no answer") from None
             failure = self.failed(error, asked.method)
@@ -277,6 +277,8 @@ class Transport:
 
     def _check_kind(self, response: aiohttp.ClientResponse) -> None:
         host = self.target.host
+        if response.status < 200:
+            raise UnexpectedAnswer(f"unexpected answer from host {host}: it wants to speak another protocol than HTTP")
         if 300 <= response.status < 400 and response.status != 304:
             where = _place(response.headers.get("Location", ""))
             raise UnexpectedAnswer(
@@ -314,11 +316,11 @@ class Transport:
         """The session of the present credentials. An older one lives until its last answer has been read."""
         context = await self._credentials.ssl_context()
         async with self._opening:
-            if self._closed:
-                raise KtuiError(_CLOSED)
             session = self._session
             if session is None or session.generation != self.generation or session.context is not context:
                 await self.reset()
+                if self._closed:  # not before: closing the old session takes a moment
+                    raise KtuiError(_CLOSED)
                 session = self._session = Session(context, self.generation)
         session.users += 1
         try:
