@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from ktui.cluster.allocation import holders, users
+from ktui.cluster.counters import used_up
 from ktui.cluster.health import Health, device_health
 from ktui.cluster.pools import Pool, PublishedDevice
 from ktui.cluster.state import Cluster
@@ -19,8 +20,9 @@ DeviceState = Literal[
     "used",
     "tainted",  # NoSchedule or NoExecute, in use or not
     "unhealthy",
+    "blocked",  # not in use, and devices that are leave too little of the counters it shares with them
     "unusable",  # not in use, and its pool is incomplete or invalid
-    "unknown",  # nobody is seen to use it, but not all claims of the cluster are seen
+    "unknown",  # nobody is seen to use it, but not all claims of the cluster, or not the taint rules, are seen
     "gone",  # allocated, but published no longer
 ]
 
@@ -82,4 +84,12 @@ def _state(cluster: Cluster, info: DeviceInfo) -> DeviceState:
         return "used"
     if info.pool is not None and info.pool.status != "ok":
         return "unusable"
-    return "free" if cluster.sees_all("ResourceClaim") else "unknown"
+    if info.pool is not None and used_up(cluster, info.pool, info.published.device):
+        return "blocked"
+    return "free" if cluster.sees_all("ResourceClaim") and not rules_unread(cluster) else "unknown"
+
+
+def rules_unread(cluster: Cluster) -> bool:
+    """Whether there are taint rules (1.35 and 1.36 may not serve them), and they were never read."""
+    streams = cluster.streams_of(("DeviceTaintRule",))
+    return any(not stream.synced and stream.phase != "absent" for stream in streams)

@@ -6,12 +6,12 @@ Only slices of the highest generation count; a pool is complete when there are a
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter as Tally
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from ktui.model.node import NodeSelector
-from ktui.model.resourceslice import Device, PoolId, ResourceSlice
+from ktui.model.resourceslice import Counter, Device, PoolId, ResourceSlice
 
 PoolStatus = Literal["ok", "incomplete", "invalid"]
 
@@ -34,6 +34,8 @@ class Pool(NamedTuple):
     devices: dict[str, PublishedDevice]  # by device name
     node: str  # the node of all its slices, "" when they differ or have none
     slice_names: tuple[str, ...]
+    counters: dict[str, dict[str, Counter]]  # what devices share, by counter set and counter
+    drawing: dict[str, tuple[str, ...]]  # names of the devices that draw on a counter set
 
 
 def assemble(pool_id: PoolId, slices: Iterable[ResourceSlice]) -> Pool | None:
@@ -64,7 +66,17 @@ def assemble(pool_id: PoolId, slices: Iterable[ResourceSlice]) -> Pool | None:
         devices,
         nodes.pop() if len(nodes) == 1 else "",
         tuple(piece.name for piece in current),
+        {c.name: c.counters or {} for piece in current for c in piece.spec.shared_counters or ()},
+        _drawing(devices),
     )
+
+
+def _drawing(devices: dict[str, PublishedDevice]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for name, published in devices.items():
+        for counter_set in {c.counter_set for c in published.device.consumes_counters or ()}:
+            found.setdefault(counter_set, []).append(name)
+    return {counter_set: tuple(names) for counter_set, names in found.items()}
 
 
 def _published(piece: ResourceSlice, device: Device) -> PublishedDevice:
@@ -93,7 +105,7 @@ def _status(
 
 
 def _duplicate_counter_set(current: list[ResourceSlice]) -> str:
-    counted = Counter(c.name for piece in current for c in piece.spec.shared_counters or ())
+    counted = Tally(c.name for piece in current for c in piece.spec.shared_counters or ())
     return next((name for name, times in counted.items() if times > 1), "")
 
 

@@ -204,6 +204,7 @@ class Cluster:
             case ResourceClaim():
                 self._touch_claim(obj.key, dirty)
                 self._touch_devices(_claim_devices(obj), dirty)
+                dirty.devices.update(self._sharing_counters(_claim_devices(obj)))
             case ResourceClaimTemplate():
                 self._touch_gangs_of(self.pods_by_awaited_template[obj.key], dirty)
             case ResourceSlice():
@@ -269,6 +270,15 @@ class Cluster:
             dirty.taints.update(("rule", rule.name) for rule in self.rules_of(device))
             if (published := self.device(device)) is not None:
                 dirty.taints.update(_slice_taints(device, published.device))
+
+    def _sharing_counters(self, devices: Iterable[DeviceId]) -> Iterator[DeviceId]:
+        """Devices that may be allocated, or no longer, because these are."""
+        for driver, pool_name, name in devices:
+            pool = self.pool((driver, pool_name))
+            published = pool.devices.get(name) if pool else None
+            for consumption in (published.device.consumes_counters or ()) if published else ():
+                for sibling in pool.drawing.get(consumption.counter_set, ()) if pool else ():
+                    yield (driver, pool_name, sibling)
 
     def _touch_holders(self, device: DeviceId, dirty: Dirty) -> None:
         """Claims that have the device and the pods that use them: both show its taints."""

@@ -27,7 +27,7 @@ class Deck:
         self.map: MapModel | None = None
         self._models: dict[Entity, ViewModel] = {}
         self._generation = session.generation
-        self._readable: dict[str, tuple[bool, bool]] = {}
+        self._sight: dict[str, tuple[bool, bool, bool]] = {}
         self.shown = shown
         self.filter = wanted
         self.show(shown)
@@ -72,9 +72,11 @@ class Deck:
     def _changed_sight(self) -> frozenset[str]:
         """Kinds that became readable or ceased to be: rows say "unknown" where a kind they need cannot be read."""
         cluster = self.session.cluster
-        readable = {kind: (cluster.readable(kind), cluster.sees_all(kind)) for kind in cluster.stores}
-        changed = frozenset(kind for kind, can in readable.items() if can != self._readable.get(kind))
-        self._readable = readable
+        sight = {
+            kind: (cluster.readable(kind), cluster.synced(kind), cluster.sees_all(kind)) for kind in cluster.stores
+        }
+        changed = frozenset(kind for kind, now in sight.items() if now != self._sight.get(kind))
+        self._sight = sight
         return changed
 
     def _rebase(self, kinds: frozenset[str]) -> None:
@@ -82,7 +84,7 @@ class Deck:
         for model in self._models.values():
             if kinds.intersection((*model.view.kinds, *model.view.joins)):
                 model.rebase(self.session.cluster)
-        if self.map is not None and kinds.intersection(("ResourceClaim", "ResourceSlice")):
+        if self.map is not None and kinds.intersection(("ResourceClaim", "ResourceSlice", "DeviceTaintRule")):
             self.map.rebase(self.session.cluster)
 
     @property

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, cast
 
-from ktui.cluster.devices import DeviceInfo, DeviceState, device_ids, device_info
+from ktui.cluster.counters import used_up
+from ktui.cluster.devices import DeviceInfo, DeviceState, device_ids, device_info, rules_unread
 from ktui.cluster.state import Cluster
 from ktui.model.quantity import format_bytes, parse_quantity
 from ktui.model.resourceslice import NUMA_NODE, Device, DeviceId, attribute
@@ -18,6 +19,7 @@ STYLES: Final[dict[DeviceState, Style]] = {
     "used": "ok",
     "tainted": "bad",
     "unhealthy": "bad",
+    "blocked": "dim",
     "unusable": "warn",
     "unknown": "dim",
     "gone": "bad",
@@ -55,7 +57,7 @@ class DevicesView:
         driver, pool, name = info.id
         model, numa, memory = model_of(device, driver), numa_of(device, driver), memory_of(device, driver)
         users = users_text(info)
-        taints = " ".join(taint.text for taint in info.taints) or _trouble(info)
+        taints = " ".join(taint.text for taint in info.taints) or _trouble(cluster, info)
         style = STYLES.get(info.state, "")
         cells = (
             Cell(pool),
@@ -70,7 +72,7 @@ class DevicesView:
         )
         amount = parse_quantity(_capacity(device, driver))
         sort = (pool, name, info.state, model, numa, float(amount or 0), users, taints, driver)
-        problem = info.state not in ("free", "used", "unknown") or info.conflict
+        problem = info.state not in ("free", "used", "blocked", "unknown") or info.conflict
         return Row(key=info.id, cells=cells, sort=sort, uid=device_full(info.id), problem=problem)
 
     def names(self, cluster: Cluster, key: RowKey) -> tuple[str, ...]:  # noqa: ARG002 - the key says it
@@ -177,13 +179,15 @@ def _capacity(device: Device, driver: str) -> str | int | float | None:
     return found.value if found else None
 
 
-def _trouble(info: DeviceInfo) -> str:
+def _trouble(cluster: Cluster, info: DeviceInfo) -> str:
     if info.state == "unhealthy" and info.health is not None:
         return f"{info.health.health}, not tainted. {info.health.message}".strip()
     if info.state == "unusable" and info.pool is not None:
         return f"pool {info.pool.status}: {info.pool.problem}"
+    if info.state == "blocked" and info.pool is not None and info.published is not None:
+        return f"devices in use leave too little of {used_up(cluster, info.pool, info.published.device)}"
     if info.state == "unknown":
-        return "not all claims can be read"
+        return "taint rules cannot be read" if rules_unread(cluster) else "not all claims can be read"
     return "published no longer" if info.state == "gone" else ""
 
 

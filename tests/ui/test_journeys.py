@@ -10,7 +10,7 @@ from ktui.ui.session import Target
 from ktui.ui.theme import DARK
 
 from .screen import lacks, lines, running, shows, text, wait_for
-from .world import ScriptedOpener, changed, everything_live, example, gang, listed, phase, pod
+from .world import ScriptedOpener, changed, everything_live, example, gang, listed, phase, pod, pool
 
 
 async def test_look_around() -> None:
@@ -318,3 +318,27 @@ async def test_sorting_goes_through_the_columns_there_is_room_for() -> None:
             await pilot.pause(0.1)
             seen.append("▲" in lines(app)[3])
         assert all(seen)
+
+
+async def test_rows_follow_what_can_be_read() -> None:
+    """A kind that turns out not to be served changes what rows of other kinds say, though no object changed."""
+    opener = ScriptedOpener(
+        [
+            listed("Pod", pod("a", gang="g", node="n")),
+            *(listed(kind) for kind in KINDS if kind not in ("Pod", "PodGroup", "ResourceSlice", "DeviceTaintRule")),
+            listed("ResourceSlice", pool("gpu-node-0", 4)),
+            *(phase(kind, "listing") for kind in ("PodGroup", "DeviceTaintRule")),
+        ]
+    )
+    async with running(opener, (140, 30)) as (_, pilot):
+        await shows(pilot, "Unknown", "podgroups are not read")
+        opener.feed.give(phase("PodGroup", "absent"))
+        await lacks(pilot, "Unknown")
+        await pilot.press("3")
+        await shows(pilot, "unknown", "taint rules cannot be")
+        await pilot.press("m")
+        await shows(pilot, "? ? │ ? ?", "unusable or unknown")
+        opener.feed.give(phase("DeviceTaintRule", "absent"))
+        await shows(pilot, "□ □ │ □ □")
+        await pilot.press("m")
+        await shows(pilot, "free")

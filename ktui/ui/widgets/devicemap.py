@@ -26,10 +26,18 @@ _LOOKS: Final[dict[str, tuple[str, Style]]] = {
     "free": ("free", "dim"),
     "tainted": ("tainted", "bad"),
     "unhealthy": ("unhealthy", "bad"),
+    "blocked": ("unusable", "dim"),
     "unusable": ("unusable", "warn"),
+    "unknown": ("unusable", "dim"),
     "gone": ("unusable", "bad"),
 }
-_LEGEND: Final = ("used", "free", "tainted", "unhealthy", "unusable")
+_LEGEND: Final = {
+    "used": "used",
+    "free": "free",
+    "tainted": "tainted",
+    "unhealthy": "unhealthy",
+    "unusable": "unusable or unknown",
+}
 _GUTTER: Final = 2
 _LABEL: Final = 16
 _COUNT: Final = 12
@@ -97,10 +105,10 @@ class DeviceMap(Painted, ScrollView, can_focus=True, inherit_bindings=False):
 
     def _legend(self) -> Iterator[Piece]:
         yield Piece("", self.ink(), _GUTTER)
-        for state in _LEGEND:
+        for state, words in _LEGEND.items():
             glyph, tone = _LOOKS[state]
             yield Piece(f"{getattr(self.glyphs, glyph)}", self.ink(tone))
-            yield Piece(f" {state}   ", self.ink("dim"))
+            yield Piece(f" {words}   ", self.ink("dim"))
 
     def on_resize(self) -> None:
         self._lines.clear()

@@ -9,6 +9,7 @@ import pytest
 from ktui.cluster.devices import DeviceInfo, device_ids, device_info
 from ktui.cluster.health import Health, device_health, pod_health
 from ktui.cluster.state import Cluster
+from ktui.model.frame import StreamPhase
 from ktui.model.meta import Object
 from ktui.model.pod import Pod
 from tests.unit import builders as b
@@ -85,6 +86,55 @@ def test_nothing_is_called_free_while_not_all_claims_are_seen() -> None:
     found = device_info(cluster, GPU0)
     assert found is not None
     assert found.state == "unknown"
+
+
+@pytest.mark.parametrize(("phase", "state"), [("listing", "unknown"), ("no-access", "unknown"), ("absent", "free")])
+def test_nothing_is_called_free_while_there_are_taint_rules_nobody_read(phase: StreamPhase, state: str) -> None:
+    cluster = b.cluster_of(PUBLISHED, without=["DeviceTaintRule"])
+    cluster.apply(b.phase("DeviceTaintRule", phase))
+    found = device_info(cluster, GPU0)
+    assert found is not None
+    assert found.state == state
+
+
+def partition(name: str, memory: str, *, of: str = "gpu") -> dict[str, Any]:
+    return {"name": name, "consumesCounters": [{"counterSet": of, "counters": {"memory": {"value": memory}}}]}
+
+
+def shared(*sets: str) -> Object:
+    counters = [{"name": name, "counters": {"memory": {"value": "80Gi"}}} for name in sets]
+    return b.piece("counters", count=2, sharedCounters=counters)
+
+
+@pytest.mark.parametrize(
+    ("claims", "states"),
+    [
+        ([], "free free free free"),
+        (["whole"], "used blocked blocked free"),
+        (["half"], "blocked used free free"),
+        (["half", "other-half"], "blocked used used free"),
+        (["elsewhere"], "free free free used"),
+    ],
+)
+def test_a_device_whose_counters_are_used_up_is_not_free(claims: list[str], states: str) -> None:
+    """DRAPartitionableDevices, on since 1.36: a GPU and its partitions cannot be allocated beside each other."""
+    names = {"whole": "80Gi", "half": "40Gi", "other-half": "40Gi"}
+    devices = [*(partition(name, memory) for name, memory in names.items()), partition("elsewhere", "80Gi", of="gpu2")]
+    cluster = b.cluster_of(
+        shared("gpu", "gpu2"),
+        b.piece("s", devices, count=2),
+        *(b.claim(f"c-{name}", [b.result(name)]) for name in claims),
+        b.claim("monitor", [b.result("whole", adminAccess=True)]),
+    )
+    found = [device_info(cluster, b.one_device(d["name"])) for d in devices]
+    assert " ".join(info.state for info in found if info is not None) == states
+
+
+def test_a_device_that_is_shared_draws_on_its_counters_once() -> None:
+    devices = [partition("half", "40Gi"), partition("other-half", "40Gi")]
+    holders = [b.claim(name, [b.result("half", shareID=name)]) for name in ("a", "b")]
+    found = info(shared("gpu"), b.piece("s", devices, count=2), *holders, device=b.one_device("other-half"))
+    assert found.state == "free"
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,8 @@ REPLICA = {"workloadRef": {"name": "w", "podGroup": "workers", "podGroupReplicaK
 JOB = {"ownerReferences": [b.owner("Job", "train")]}
 OF_W = {"workloadRef": {"workloadName": "w", "templateName": "t"}}
 HELD = b.claim("c", [b.result("gpu-0")], reserved=[b.pod_consumer("p")])
+COUNTERS = [{"name": "gpu", "counters": {"memory": {"value": "80Gi"}}}]
+DRAWING = {"consumesCounters": [{"counterSet": "gpu", "counters": {"memory": {"value": "80Gi"}}}]}
 USER = b.pod("p", spec={"resourceClaims": [{"name": "gpu", "resourceClaimName": "c"}]})
 
 
@@ -116,6 +118,13 @@ USER = b.pod("p", spec={"resourceClaims": [{"name": "gpu", "resourceClaimName": 
             "claims",
             ("ml", "c"),
             id="the older generation counts again, with its taints",
+        ),
+        pytest.param(
+            (b.piece("s", [DRAWING | {"name": name} for name in ("whole", "part")], sharedCounters=COUNTERS),),
+            b.added(b.claim("c", [b.result("whole")])),
+            "devices",
+            b.one_device("part"),
+            id="a device of the same counters was allocated",
         ),
     ],
 )

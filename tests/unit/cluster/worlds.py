@@ -172,7 +172,12 @@ def claims(draw: st.DrawFn) -> Document:
 
 @st.composite
 def slices(draw: st.DrawFn) -> Document:
-    devices = st.lists(st.fixed_dictionaries({"name": _of(*DEVICES), "taints": _taints}), max_size=2)
+    consumption = [{"counterSet": "gpu", "counters": {"memory": {"value": "1"}}}]
+    device = st.fixed_dictionaries(
+        {"name": _of(*DEVICES), "taints": _taints, "consumesCounters": _of(None, consumption)},
+    )
+    devices = st.lists(device, max_size=2)
+    counters = [{"name": "gpu", "counters": {"memory": {"value": "1"}}}]
     return {
         "kind": "ResourceSlice",
         "metadata": draw(_meta(SLICES, namespaced=False)),
@@ -185,6 +190,7 @@ def slices(draw: st.DrawFn) -> Document:
                 "resourceSliceCount": draw(_of(1, 1, 2)),
             },
             "devices": draw(devices),
+            "sharedCounters": draw(_of(None, counters, counters)),
         },
     }
 
