@@ -11,9 +11,11 @@ import bisect
 import time
 from collections.abc import Callable
 
-from ktui.model.frame import Frame
+from ktui.errors import UsageError
+from ktui.model.frame import Frame, Listed
 from ktui.recording.reader import Recording, Timed
 
+MAX_KEPT = 2_000_000  # objects and changes that are held in memory
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 
 
@@ -72,7 +74,19 @@ class Player:
 
     async def load(self) -> None:
         """Decode all frames, off the event loop. Raises UsageError when the file is no good."""
-        self._frames = await asyncio.to_thread(lambda: list(self.recording.frames()))
+        self._frames = await asyncio.to_thread(self._decoded)
+
+    def _decoded(self) -> list[Timed]:
+        frames = []
+        size = 0
+        for timed in self.recording.frames():
+            frames.append(timed)
+            size += 1 + (len(timed.frame.items) if isinstance(timed.frame, Listed) else 0)
+            if size > MAX_KEPT:
+                raise UsageError(
+                    f"{self.recording.path} has more than {MAX_KEPT} objects and changes: too many to play"
+                )
+        return frames
 
     async def run(self) -> None:
         """Play until cancelled; at the end it stands still and can be sent back."""

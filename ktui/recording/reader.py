@@ -29,6 +29,7 @@ from ktui.model.time import parse_time
 VERSION = 1
 MAX_LINE = 256 * 2**20  # a LIST of a large cluster is one line
 MAX_UNPACKED = 4 * 2**30
+MAX_ITEMS = 500_000  # of one list; the least of an object takes three bytes of a line, but hundreds of memory
 
 _PHASES = frozenset(
     ("absent", "no-access", "needs-login", "listing", "watching", "quiet", "waiting", "polling", "stopped")
@@ -91,7 +92,9 @@ class Recording:
         with _open(path) as stream:
             self.header = self._header(stream)
         self._sources = {
-            r.path: (Source(r.kind, r.path), kind) for r in self.header.resources if (kind := KINDS.get(r.kind))
+            r.path: (Source(r.kind, r.path), kind, version)
+            for r in self.header.resources
+            if (kind := KINDS.get(r.kind)) and (version := _version(kind, r.path))
         }
 
     def frames(self) -> Iterator[Timed]:
@@ -111,7 +114,7 @@ class Recording:
 
     def _absent(self) -> Iterator[Timed]:
         """A kind that was not recorded is shown as such, not as empty."""
-        recorded = {source.kind for source, _ in self._sources.values()}
+        recorded = {source.kind for source, _, _ in self._sources.values()}
         for kind in KINDS.values():
             if kind.name not in recorded:
                 source = Source(kind.name, kind.path(kind.versions[0]))
@@ -171,11 +174,10 @@ class Recording:
         if known is None:
             self.notes[f"frames of {line.path[:120] or 'no path'}, which this ktui does not show"] += 1
             return None
-        source, kind = known
+        source, kind, version = known
         if line.type == "STATE":
             phase = cast("StreamPhase", line.state) if line.state in _PHASES else "waiting"
             return StreamState(source, phase, line.message, line.until)
-        version = line.path.split("/")[3 if kind.group else 2]
         if line.type == "LIST":
             return self._list(line, source, kind, version)
         obj = self._object(line.object, kind, version)
@@ -187,6 +189,8 @@ class Recording:
         except (msgspec.DecodeError, UnicodeDecodeError):
             self.notes["lists without items"] += 1
             raws = []
+        if len(raws) > MAX_ITEMS:
+            raise UsageError(f"{self.path} has a list of more than {MAX_ITEMS} objects")
         objects = (self._object(raw, kind, version) for raw in raws)
         return Listed(source, line.resource_version, tuple(o for o in objects if o is not None))
 
@@ -228,6 +232,13 @@ class _Bounded(io.RawIOBase):
         self._inner.close()
         self._raw.close()  # decompressors leave the file they were given open
         super().close()
+
+
+def _version(kind: Kind, path: str) -> str:
+    """The API version in a collection's path, "" when it is no path of this kind."""
+    root = f"/apis/{kind.group}/" if kind.group else "/api/"
+    version, _, rest = path.removeprefix(root).partition("/")
+    return version if path.startswith(root) and rest.rpartition("/")[2] == kind.plural else ""
 
 
 def _open(path: Path) -> IO[bytes]:

@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ktui.cluster.state import Cluster
+from ktui.errors import UsageError
 from ktui.model.meta import Key, Object
+from ktui.recording import player as player_module
 from ktui.recording.player import SPEEDS, Player, replay_to
 from ktui.recording.reader import Recording
 from tests.recordings import PATHS
@@ -159,3 +161,9 @@ async def test_pause_is_a_toggle_or_told() -> None:
     assert player.paused
     player.pause()
     assert not player.paused
+
+
+async def test_G09_what_does_not_fit_into_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(player_module, "MAX_KEPT", 100)
+    with pytest.raises(UsageError, match="more than 100 objects and changes"):
+        await Shown().player.load()

@@ -265,3 +265,35 @@ def test_G09_path_tricks_in_names_are_only_names(tmp_path: Path) -> None:
     assert isinstance(found.frame, Changed)
     assert found.frame.object.name == "../../etc/passwd"
     assert [p.name for p in tmp_path.iterdir()] == ["test.ktui.gz"]
+
+
+@pytest.mark.parametrize(
+    "path", ["", "/", "/x", "/api", "/api/", "/api/v1", "/apis/v1/pods", "/api/v1/podsx", "/pods", "pods", "/api//pods"]
+)
+@pytest.mark.parametrize("line", [listed(0, pod("a")), event(0, "ADDED", pod("a")), {"t": 0, "type": "STATE"}])
+def test_G09_a_path_that_is_none_of_the_kind_is_skipped(tmp_path: Path, path: str, line: dict[str, Any]) -> None:
+    header = {**HEADER, "resources": [{"path": path, "kind": "Pod"}]}
+    recording = Recording(write(tmp_path, [{**line, "path": path}], header=header))
+    assert frames(recording) == []
+    assert sum(recording.notes.values()) == 1
+
+
+@given(path=st.text(st.sampled_from("/apisv1betacorepods.k8*"), max_size=40))
+def test_G09_any_path_is_a_path_or_skipped(path: str) -> None:
+    for kind in KINDS.values():
+        version = reader._version(kind, path)
+        assert not version or version in path.split("/")
+
+
+def test_the_paths_of_all_kinds_are_known() -> None:
+    for kind in KINDS.values():
+        for version in kind.versions:
+            assert reader._version(kind, kind.path(version)) == version
+            assert reader._version(kind, kind.path(version, "ml")) == version
+
+
+def test_G09_a_list_of_countless_nothings_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "MAX_ITEMS", 3)
+    assert len(frames(Recording(write(tmp_path, [listed(0, *[pod(str(n)) for n in range(3)])])))) == 1
+    with pytest.raises(UsageError, match=r"a list of more than 3 objects$"):
+        frames(Recording(write(tmp_path, [listed(0, {}, {}, {}, {})])))
