@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Final, NoReturn
 
 import msgspec
@@ -22,6 +22,7 @@ from ktui.kube.target import Target
 from ktui.kube.timers import Clock, Timers
 from ktui.kube.transport import CredentialSource, Transport
 from ktui.kube.watch import Sink, Watcher
+from ktui.model.decode import NOT_DECODED
 from ktui.model.frame import Frame, Listed, Source, StreamPhase, StreamState
 from ktui.model.kinds import KINDS, Kind
 from ktui.model.meta import Object
@@ -91,7 +92,8 @@ class Connection:
                 self._add(kind, namespace, label_selector)
         if not self._chores:
             self._chores = [
-                asyncio.create_task(chore) for chore in (self._discover_for_ever(), self._mind_the_clocks())
+                asyncio.create_task(self._keep_running("discovery", self._discover_for_ever)),
+                asyncio.create_task(self._keep_running("the clock's watch", self._mind_the_clocks)),
             ]
 
     def retry_now(self) -> None:
@@ -127,15 +129,16 @@ class Connection:
     def _supervise(self, watcher: Watcher, served: Served) -> None:
         watcher.served(served.version(watcher.kind))
         if watcher.source.id not in self._tasks:
-            self._tasks[watcher.source.id] = asyncio.create_task(self._keep_running(watcher))
+            name = f"the watcher of {watcher.source.path}"
+            self._tasks[watcher.source.id] = asyncio.create_task(self._keep_running(name, watcher.run))
 
-    async def _keep_running(self, watcher: Watcher) -> NoReturn:
-        """A watcher takes care of its own failures. What gets past it is a defect: it must not leave a dead table behind."""
+    async def _keep_running(self, name: str, run: Callable[[], Awaitable[NoReturn]]) -> NoReturn:
+        """Each task takes care of its own failures. What gets past it is a defect: it must not leave a dead table behind."""
         while True:
             try:
-                await watcher.run()
+                await run()
             except Exception as error:  # noqa: BLE001 (see above)
-                _log.warning("watcher of %s: unexpected %s", watcher.source.path, type(error).__name__)
+                _log.warning("%s: unexpected %s", name, type(error).__name__)
                 await asyncio.sleep(self._timers.backoff_cap)
 
     def _take(self, frame: Frame) -> None:
@@ -218,7 +221,7 @@ class Connection:
         try:
             answer = await self.transport.request("GET", "/api/v1/namespaces/kube-system")
             uid = msgspec.json.decode(answer.body, type=Object).metadata.uid
-        except (KtuiError, msgspec.DecodeError, UnicodeDecodeError):
+        except (KtuiError, *NOT_DECODED):
             return
         if uid and self.cluster_uid and uid != self.cluster_uid:
             self._host.new_epoch(self)

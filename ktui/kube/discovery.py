@@ -8,6 +8,7 @@ aggregated API must not make a kind disappear.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable
 from typing import Final, TypeVar
 
@@ -17,10 +18,13 @@ from msgspec import Struct
 from ktui.errors import KtuiError
 from ktui.kube.failures import ApiError, UnexpectedAnswer
 from ktui.kube.transport import Response, Transport
+from ktui.model.decode import NOT_DECODED
 from ktui.model.kinds import KINDS, Kind
 from ktui.model.meta import Wire
 
 ACCEPT: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
+
+_NUMBERS: Final = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})(?![0-9])")
 
 Groups = dict[str, frozenset[tuple[str, str]]]
 """Group → (version, plural) of what can be listed in it; the core group is ""."""
@@ -51,8 +55,8 @@ class Served(Struct, frozen=True):
 
 def numbers(git_version: str) -> tuple[int, int]:
     """(1, 37) of "v1.37.2-gke.1"; (0, 0) when it is not one."""
-    parts = git_version.removeprefix("v").split(".")
-    return (int(parts[0]), int(parts[1])) if len(parts) > 1 and parts[0].isdigit() and parts[1].isdigit() else (0, 0)
+    match = _NUMBERS.match(git_version)
+    return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 class Discovery:
@@ -205,7 +209,7 @@ T = TypeVar("T", bound=Struct)
 def _decode(kind: type[T], answer: Response, host: str) -> T:
     try:
         return msgspec.json.decode(answer.body, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except NOT_DECODED:
         raise UnexpectedAnswer(
             f"unexpected answer from host {host}: not what a Kubernetes API says at this address"
         ) from None

@@ -25,6 +25,7 @@ import msgspec
 from ktui.errors import KtuiError
 from ktui.kube.printable import last_line, plain_text, quoted
 from ktui.kube.target import ExecSettings, Target
+from ktui.model.decode import NOT_DECODED
 
 TIME_LIMIT: Final = 60.0
 INTERACTIVE_TIME_LIMIT: Final = 600.0
@@ -139,7 +140,7 @@ def parse_reply(data: bytes, settings: ExecSettings, output: str = "") -> Plugin
         reply = msgspec.json.decode(data, type=_Reply)
     except msgspec.ValidationError as error:
         raise PluginError(f"{name} wrote an unusable ExecCredential: {error}", output) from None
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except NOT_DECODED:
         raise PluginError(f"{name} wrote something that is not JSON", output) from None
     if reply.kind != "ExecCredential":
         raise PluginError(f"{name} wrote JSON that is not an ExecCredential", output)

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from ktui.kube.failures import ApiError
-from ktui.model.decode import DecodeError, ListMeta, ListPage, decode_list
+from ktui.model.decode import NOT_DECODED, DecodeError, ListMeta, ListPage, decode_list
 from ktui.model.kinds import Kind
 from ktui.model.meta import Object
 
@@ -108,7 +108,7 @@ def _without_its_object(body: bytes) -> ListPage:
     """A page of one, reduced to its metadata. Raises DecodeError when it is no page of one."""
     try:
         page = msgspec.json.decode(body, type=_Anything)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except NOT_DECODED:
         raise DecodeError("an object of the list cannot be decoded, nor the page around it") from None
     if len(page.items) != 1:
         raise DecodeError("an answer that should be a list cannot be decoded")

@@ -6,6 +6,7 @@ import msgspec
 
 from ktui.kube.failures import UnexpectedAnswer
 from ktui.kube.transport import Transport
+from ktui.model.decode import NOT_DECODED
 from ktui.model.kinds import Kind
 from ktui.model.meta import Wire
 
@@ -37,7 +38,7 @@ async def own_name(transport: Transport) -> str:
     answer = await transport.request("POST", path, body=msgspec.json.encode(review))
     try:
         return msgspec.json.decode(answer.body, type=_SelfReview).status.user_info.username
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except NOT_DECODED:
         raise UnexpectedAnswer(
             f"unexpected answer from host {transport.target.host} to a review of ourselves"
         ) from None
@@ -57,5 +58,5 @@ async def allowed(transport: Transport, verb: str, kind: Kind, namespace: str = 
     answer = await transport.request("POST", path, body=msgspec.json.encode(review))
     try:
         return msgspec.json.decode(answer.body, type=_Review).status.allowed
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except NOT_DECODED:
         raise UnexpectedAnswer(f"unexpected answer from host {transport.target.host} to an access review") from None

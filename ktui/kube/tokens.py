@@ -12,6 +12,7 @@ import msgspec
 
 from ktui.errors import KtuiError
 from ktui.kube.files import Unreadable, read_regular
+from ktui.model.decode import NOT_DECODED
 
 REREAD_AFTER: Final = 60.0  # seconds; kubelet replaces projected tokens well before they expire
 RETRY_AFTER: Final = 5.0  # seconds, after a read that gave nothing: the file is probably being replaced
@@ -84,7 +85,7 @@ def oidc_id_token(config: dict[str, str], now: float) -> str:
     try:
         payload = token.split(".")[1]
         claims = msgspec.json.decode(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)), type=_Claims)
-    except (IndexError, binascii.Error, msgspec.MsgspecError, ValueError):
+    except (IndexError, binascii.Error, ValueError, *NOT_DECODED):
         raise TokenError("the id-token is not a JWT with an expiry") from None
     if now >= claims.exp - _OIDC_SKEW:
         raise TokenError("the id-token has expired, and only kubectl may renew it")

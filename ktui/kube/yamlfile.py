@@ -20,6 +20,7 @@ _LOADER: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MAX_DEPTH = 64
 MAX_ALIASES = 1000
 MAX_EXPANDED = 10_000
+_LONGEST_SCALAR = 64  # characters of a number or boolean
 
 Tree: TypeAlias = "dict[str, Tree] | list[Tree] | str | None"
 
@@ -68,9 +69,16 @@ def _typed(tree: Tree, budget: Iterator[int]) -> object:
     if isinstance(tree, list):
         return [_typed(value, budget) for value in tree]
     if isinstance(tree, Plain):
-        value = yaml.safe_load(tree) if len(tree) < MAX_DEPTH else str(tree)
-        return value if isinstance(value, bool | int | float) else str(tree)
+        return _scalar(tree)
     return tree
+
+
+def _scalar(text: Plain) -> object:
+    try:
+        value = yaml.safe_load(text) if len(text) <= _LONGEST_SCALAR else None
+    except (yaml.YAMLError, ValueError):  # "=" has a type that nobody uses, 2026-13-45 looks like a date
+        value = None
+    return value if isinstance(value, bool | int | float) else str(text)
 
 
 def _events(data: bytes) -> Iterator[yaml.Event]:

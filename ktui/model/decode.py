@@ -8,7 +8,7 @@ converts the rest: one odd field costs that field, never the row.
 from __future__ import annotations
 
 import functools
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Final, Generic, TypeVar, cast
 
 import msgspec
 from msgspec import Struct, field
@@ -19,6 +19,9 @@ from ktui.model.kinds import Kind
 from ktui.model.meta import Labels, Object, Wire
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
+
+NOT_DECODED: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What msgspec raises for bytes that are not the JSON that was expected; the last one for a million brackets."""
 
 
 class DecodeError(KtuiError):
@@ -127,7 +130,7 @@ def decode_object(kind: Kind, version: str, data: bytes) -> Object:
         return from_builtins(kind, version, _parse(data))
     try:
         return _object_decoder(kind.type).decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except NOT_DECODED:
         return from_builtins(kind, version, _parse(data))
 
 
@@ -147,7 +150,7 @@ def decode_list(kind: Kind, version: str, data: bytes) -> ListPage:
     if not reshape.needed(kind.name, version):
         try:
             page = _list_decoder(kind.type).decode(data)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except NOT_DECODED:
             pass
         else:
             if not page.kind or page.kind.endswith("List"):
@@ -172,14 +175,14 @@ def decode_event(kind: Kind, version: str, line: bytes) -> WatchEvent:
     if not reshape.needed(kind.name, version):
         try:
             event = _event_decoder(kind.type).decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except NOT_DECODED:
             pass
         else:
             if event.type in ("ADDED", "MODIFIED", "DELETED"):
                 return WatchEvent(event.type, event.object, None, event.object.metadata.resource_version)
     try:
         envelope = _envelope_decoder.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except NOT_DECODED as error:
         raise DecodeError(f"a line of the watch of {kind.plural} is not JSON: {_reason(error)}") from None
     raw = bytes(envelope.object)
     if envelope.type == "ERROR":
@@ -194,7 +197,7 @@ def decode_status(data: bytes) -> Status | None:
     """The Status a failed request carries, None when the body is something else (a proxy's page, plain text)."""
     try:
         status = _status_decoder.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except NOT_DECODED:
         return None
     return status if status.status is not None or status.code is not None else None
 
@@ -206,7 +209,7 @@ def _status(raw: bytes) -> Status | None:
 def _bookmark(raw: bytes) -> WatchEvent:
     try:
         bookmark = _bookmark_decoder.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except NOT_DECODED as error:
         raise DecodeError(f"a bookmark is malformed: {_reason(error)}") from None
     meta = bookmark.metadata or _BookmarkMeta()
     ends = (meta.annotations or {}).get(INITIAL_EVENTS_END) == "true"
@@ -220,7 +223,7 @@ def _page(items: tuple[Object, ...], meta: ListMeta) -> ListPage:
 def _parse(data: bytes) -> object:
     try:
         return msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except NOT_DECODED as error:
         raise DecodeError(f"not JSON: {_reason(error)}") from None
 
 

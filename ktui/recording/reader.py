@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct, field
 
 from ktui.errors import UsageError
-from ktui.model.decode import DecodeError, from_builtins
+from ktui.model.decode import NOT_DECODED, DecodeError, from_builtins
 from ktui.model.frame import ActionTaken, Changed, ChangeType, Frame, Listed, Mark, Source, StreamPhase, StreamState
 from ktui.model.kinds import KINDS, Kind
 from ktui.model.meta import Object
@@ -124,7 +124,7 @@ class Recording:
         line = _read_line(stream, self.path)
         try:
             header = msgspec.json.decode(line, type=Header)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except NOT_DECODED:
             raise UsageError(f"{self.path} is not a ktui recording: its first line is no header") from None
         if header.ktui != "recording":
             raise UsageError(f"{self.path} is not a ktui recording: its first line is no header")
@@ -144,12 +144,12 @@ class Recording:
                 if not line.endswith(b"\n"):
                     try:
                         yield decoder.decode(line)
-                    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                    except NOT_DECODED:
                         self.notes["a last line that is cut off"] += 1
                     return
                 try:
                     document = decoder.decode(line)
-                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                except NOT_DECODED:
                     if line.strip():
                         self.notes["lines that are not frames"] += 1
                     continue
@@ -186,7 +186,7 @@ class Recording:
     def _list(self, line: _Line, source: Source, kind: Kind, version: str) -> Listed:
         try:
             raws = msgspec.json.decode(line.items, type=list[msgspec.Raw])
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except NOT_DECODED:
             self.notes["lists without items"] += 1
             raws = []
         if len(raws) > MAX_ITEMS:
@@ -197,7 +197,7 @@ class Recording:
     def _object(self, raw: msgspec.Raw, kind: Kind, version: str) -> Object | None:
         try:
             return from_builtins(kind, version, msgspec.json.decode(raw))
-        except (DecodeError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except (DecodeError, *NOT_DECODED):
             self.notes[f"objects of {kind.plural} that cannot be read"] += 1
             return None
 

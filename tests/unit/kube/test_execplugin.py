@@ -176,6 +176,7 @@ def test_59_60_62_good_replies() -> None:
         (reply("SECRET", expirationTimestamp="2026-11-30T00:00:00"), "without a time zone"),
         (json.dumps({"kind": "ExecCredential", "status": {"token": 1}}), r"Expected `str \| null`, got `int`"),
         ("\ud800", "not JSON"),
+        pytest.param('{"status": {"x": ' + "[" * 100_000, "not JSON", id="brackets without end"),
     ],
 )
 def test_61_k07_bad_replies(data: str, message: str) -> None:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import pytest
 
 from ktui.errors import KtuiError
+from ktui.kube import reviews
+from ktui.kube.connection import Connection
+from ktui.kube.discovery import Discovery
 from ktui.kube.failures import AnswerLost, UnexpectedAnswer, Unreachable
-from ktui.kube.timers import Timers
+from ktui.kube.once import read_once
+from ktui.kube.timers import Span, Timers
 from ktui.kube.transport import Transport
-from tests.unit.kube.harness import StaticCredentials, target, transport_to
+from ktui.model.kinds import KINDS
+from tests.faults import Answer
+from tests.unit.kube.harness import StaticCredentials, fast, rig, target, transport_to
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -97,6 +103,46 @@ async def test_a_gzip_bomb_is_not_unpacked_to_its_end() -> None:
         with pytest.raises(UnexpectedAnswer, match="more than 1048576 bytes"):
             await transport.request("GET", "/version", limit=2**20)
         assert transport.counters.received < 16 * 2**20
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["[" * 100_000, '{"metadata": ' * 100_000, '{"x": ' + "[" * 100_000, b"\xff", "null"],
+    ids=["lists", "mappings", "an unknown field", "no text", "null"],
+)
+async def test_no_question_ends_in_anything_but_a_failure_with_words(body: str | bytes) -> None:
+    """Brackets without end are a RecursionError to the decoder."""
+    pods = KINDS["Pod"]
+    async with rig() as r, transport_to(r.server.url) as transport:
+        r.faults.script("*", Answer(200, body), repeat=True)
+        questions: list[Callable[[], Awaitable[object]]] = [
+            Discovery(transport).refresh,
+            lambda: reviews.own_name(transport),
+            lambda: reviews.allowed(transport, "list", pods),
+            lambda: read_once(transport, ("Pod",), "", lambda _: None),
+        ]
+        for ask in questions:
+            with pytest.raises(UnexpectedAnswer):
+                await ask()
+
+
+async def test_a_strange_kube_system_does_not_end_discovery() -> None:
+    async with rig() as r:
+        r.faults.script("GET /api/v1/namespaces/kube-system", Answer(200, "[" * 100_000), repeat=True)
+        connection = await r.live(fast(rediscover=Span(0.01, 0.02)))
+        before = len(r.faults.asked("GET /version"))
+        await r.view.until(lambda: len(r.faults.asked("GET /version")) > before + 2)
+        assert connection.cluster_uid == ""
+
+
+async def test_a_defect_in_a_chore_does_not_end_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(_: Connection) -> None:
+        raise ValueError("a defect")
+
+    monkeypatch.setattr(Connection, "_check_identity", broken)
+    async with rig() as r:
+        await r.live(fast(backoff_cap=0.01))
+        await r.view.until(lambda: len(r.faults.asked("GET /version")) > 3)
 
 
 @pytest.mark.parametrize("host", ["a" * 64 + ".example", "a..b.example"])

@@ -109,7 +109,7 @@ def test_scaled_timers_keep_the_share_of_the_loop() -> None:
         ("5", "", False),
         ("x", "10", False),
         ("٣", "10", False),
-        ("9", "1" * 5000, False),
+        pytest.param("9", "1" * 5000, False, id="too many digits"),
     ],
 )
 def test_versions_compare_as_numbers(version: str, than: str, expected: bool) -> None:

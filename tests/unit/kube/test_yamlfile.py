@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.errors import UsageError
-from ktui.kube.yamlfile import parse, typed
+from ktui.kube.yamlfile import Plain, parse, typed
 
 FILE = Path("f")
 _TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20)
@@ -73,3 +73,13 @@ def test_only_the_first_document_counts() -> None:
 
 def test_a_repeated_key_takes_the_last_value_as_in_kubectl() -> None:
     assert parse(b"a: 1\na: 2\n", FILE) == {"a": "2"}
+
+
+@pytest.mark.parametrize("text", ["=", "<<", "2026-13-45", "2026-11-30", "1" * 65])
+def test_plain_text_that_yaml_has_a_type_for_stays_text(text: str) -> None:
+    assert typed(parse(f"[{text}]".encode(), FILE)) == [text]
+
+
+@given(st.text(min_size=1, max_size=70))
+def test_any_plain_text_has_a_value(text: str) -> None:
+    assert isinstance(typed(Plain(text)), bool | int | float | str)
