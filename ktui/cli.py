@@ -79,7 +79,9 @@ def parser() -> argparse.ArgumentParser:
         "--kubeconfig", metavar="FILE", help="kubeconfig file to use instead of KUBECONFIG or ~/.kube/config"
     )
     group.add_argument("--context", metavar="NAME", help="kubeconfig context to use")
-    group.add_argument("-n", "--namespace", metavar="NAME", help="namespace to show; the context's own when absent")
+    group.add_argument(
+        "-n", "--namespace", metavar="NAME", help="without it, commands take the context's own and screens take all"
+    )
     group.add_argument("-A", "--all-namespaces", action="store_true", help="show all namespaces")
     group.add_argument("--as", dest="as_user", metavar="USER", help="user to impersonate")
     group.add_argument(
@@ -111,7 +113,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", metavar="COMMAND")
 
     get = commands.add_parser("get", parents=[cluster, recorded], help="print gangs, pods, devices, claims, taints, …")
-    get.add_argument("resource", choices=RESOURCES, metavar="RESOURCE", help=", ".join(RESOURCES))
+    get.add_argument("resource", type=_resource, choices=RESOURCES, metavar="RESOURCE", help=", ".join(RESOURCES))
     get.add_argument("name", nargs="?", metavar="NAME", help="only this one")
     get.add_argument(
         "-l", "--selector", default="", metavar="SELECTOR", help="label selector, e.g. team=llm,tier!=test"
@@ -157,6 +159,12 @@ def _program() -> str:
     """As a kubectl plug-in, help shows what the person typed."""
     name = os.path.basename(sys.argv[0]) if sys.argv else "ktui"  # noqa: PTH119 - pathlib costs a tenth of --help's time
     return "kubectl ktui" if name == "kubectl-ktui" else "ktui"
+
+
+def _resource(text: str) -> str:
+    """The singular is accepted too, as by kubectl."""
+    plural = f"{text}s"
+    return plural if plural in RESOURCES else text
 
 
 def _seconds(text: str) -> float:

@@ -264,3 +264,9 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
             check=False,
         )
     assert (ran.returncode, ran.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("resource", RESOURCES)
+def test_the_singular_is_the_same_resource(ktui: Ktui, resource: str) -> None:
+    """What `-o name` prints in front of the name can be typed, as with kubectl."""
+    assert ktui.get(resource.removesuffix("s"), "-o", "json").out == ktui.get(resource, "-o", "json").out
