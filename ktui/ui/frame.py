@@ -32,11 +32,17 @@ def header(session: Session, glyphs: Glyphs, now: float) -> tuple[list[Part], Li
         left.append(Part((Cell(target.version, "dim"),), priority=3))
     if target.user:
         left.append(Part((Cell(target.user),), priority=4))
-    left.append(Part((Cell(target.namespace or "all namespaces", "dim"),), priority=5, command="namespace"))
+    left.append(Part((Cell(_scope(session), "dim"),), priority=5, command="namespace"))
     if player is not None:
         return left, _playing(player, now)
     clock = time.strftime("%H:%M", time.localtime(now))
     return left, (*summary(session.cluster, glyphs), Cell(f"  {clock}", "dim"))
+
+
+def _scope(session: Session) -> str:
+    """The namespaces that are watched; fewer than were asked for where not all may be read."""
+    narrowed = {s.source.namespace for s in session.cluster.streams_of(("Pod",)) if s.source.namespace}
+    return ", ".join(sorted(narrowed)) or session.target.namespace or "all namespaces"
 
 
 def _marks(target: Target, player: Playing | None) -> list[str]:
@@ -111,7 +117,8 @@ def state(session: Session, model: ViewModel, now: float, failure: str) -> tuple
     if index.total == 1:
         title = title.removesuffix("s")
     count = f"{index.total:,} {title}" if len(index) == index.total else f"{len(index):,} of {index.total:,} {title}"
-    return left, (Cell(count, "dim"),)
+    known = index.total or session.cluster.synced(*model.view.kinds)
+    return left, (Cell(count, "dim"),) if known else ()
 
 
 def footer(commands: Sequence[Command], keys_of: Callable[[Command], str]) -> list[Part]:

@@ -49,7 +49,7 @@ def describe(stream: Stream, now: float) -> Cell:
             left = "" if stream.until is None else f" {format_age(max(0.0, stream.until - now))}"
             return Cell(f"waiting{left} for {what}{said}", "warn")
         case "no-access":
-            return Cell(f"no access to {what}{said} (needs get, list, watch)", "bad")
+            return Cell(f"no access to {what}: your user needs get, list, watch", "bad")
         case "needs-login":
             return Cell(f"log in again, then ctrl+r{said}", "bad")
         case "absent":
@@ -91,8 +91,9 @@ def view_state(view: View, cluster: Cluster, now: float) -> Cell:
 
 
 def summary(cluster: Cluster, glyphs: Glyphs) -> Line:
-    """For the header: how many of the sources are live. Kinds the cluster does not serve do not count."""
-    streams = [stream for stream in cluster.streams.values() if stream.phase != "absent"]
+    """For the header: how many of the sources are live. Kinds the cluster does not serve do not count, nor do all namespaces
+    together where single ones are watched instead."""
+    streams = [stream for stream in cluster.streams_of(KINDS) if stream.phase != "absent"]
     if not streams:
         return (Cell(f"{glyphs.busy} connecting", "dim"),)
     live = sum(stream.phase in _LIVE for stream in streams)
@@ -117,8 +118,11 @@ def emptiness(view: View, cluster: Cluster, total: int, behind: int, now: float)
     if behind:
         return ((Cell(f"preparing {behind:,} {title}", "dim"),),)
     if cluster.synced(*view.kinds):
-        absent = [s for s in cluster.streams_of((*view.kinds, *view.joins)) if s.phase == "absent"]
-        return ((Cell(f"No {title}."),), *((Cell(describe(stream, now).text, "dim"),) for stream in absent))
+        streams = cluster.streams_of((*view.kinds, *view.joins))
+        unread = [s for s in streams if s.phase == "absent" or not s.synced]
+        # A gang may be there without pods: its group alone, which is among the joins, makes a row.
+        first = f"No {title}." if all(s.phase == "absent" for s in unread) else f"No {title} seen."
+        return ((Cell(first),), *((Cell(describe(stream, now).text, "dim"),) for stream in unread))
     waiting = [stream for stream in cluster.streams_of(view.kinds) if not stream.synced]
     words = [describe(stream, now) for stream in waiting] or [Cell("connecting", "dim")]
     return tuple((word,) for word in words)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ktui.errors import KtuiError
+from ktui.model.frame import Listed, Source, StreamState
 from ktui.model.kinds import KINDS
 from ktui.ui.session import Target
 from ktui.ui.theme import DARK
@@ -342,3 +343,21 @@ async def test_rows_follow_what_can_be_read() -> None:
         await shows(pilot, "□ □ │ □ □")
         await pilot.press("m")
         await shows(pilot, "free")
+
+
+async def test_a_tenant_reads_which_namespaces_are_shown() -> None:
+    own = Source("Pod", "/api/v1/namespaces/ml/pods", "ml")
+    opener = ScriptedOpener([phase("Pod", "no-access"), StreamState(own, "watching"), Listed(own, "1", ())])
+    async with running(opener) as (app, pilot):
+        await shows(pilot, "oncall · ml")
+        assert "all namespaces" not in lines(app)[0]
+
+
+async def test_trouble_is_readable_whole_at_80_columns_and_nothing_is_counted_before_it_was_read() -> None:
+    trouble = "client-certificate of the user cannot be read: no such file " + "/very/long" * 8
+    async with running(ScriptedOpener([phase("Pod", "waiting", trouble)]), (80, 24)) as (app, pilot):
+        await shows(pilot, "waiting for pods")
+        await wait_for(pilot, lambda: trouble.replace(" ", "") in text(app).replace("\n", "").replace(" ", ""))
+        assert "0 gangs" not in text(app)
+        await pilot.press("slash", "x", "enter")
+        await shows(pilot, "filter x")

@@ -23,6 +23,7 @@ from ktui.ui.safe import odd_name
 from ktui.ui.viewmodel import ViewModel
 from ktui.ui.widgets.moves import target
 from ktui.ui.widgets.painted import Painted
+from ktui.ui.wrap import wrap
 from ktui.views.base import Cell, Column, Line, Row, RowKey, Style
 
 _GUTTER = 2  # cells in front of the first column: cursor and mark
@@ -158,7 +159,8 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
     def _blank(self, y: int, width: int) -> Strip:
         """A line below the rows; part of the placeholder when there are none."""
         empty = self._model is None or not len(self._model.index)
-        line = self._placeholder[y - 2] if empty and 0 <= y - 2 < len(self._placeholder) else ()
+        lines = [part for line in self._placeholder for part in wrap(line, width - _GUTTER)] if empty else []
+        line = lines[y - 2] if 0 <= y - 2 < len(lines) else ()
         pieces = [Piece("", self.ink(), _GUTTER), *(Piece(cell.text, self.ink(cell.style)) for cell in line)]
         return strip(pieces, width, self.ink(), ascii_only=self.glyphs.ascii)
 

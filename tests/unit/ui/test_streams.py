@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ktui.cluster.state import Cluster
-from ktui.model.frame import Frame, StreamPhase
+from ktui.model.frame import ActionTaken, Frame, Mark, Source, StreamPhase, StreamState
 from ktui.ui.glyphs import UNICODE
 from ktui.ui.streams import emptiness, summary, view_state
 from ktui.views.base import Line
@@ -34,7 +34,7 @@ def words(lines: tuple[Line, ...]) -> list[str]:
         ("polling", "", None, "pods polled, watch is refused", "warn"),
         ("waiting", "429", NOW + 7, "waiting 7s for pods: 429", "warn"),
         ("waiting", "429", NOW - 7, "waiting 0s for pods: 429", "warn"),
-        ("no-access", "forbidden", None, "no access to pods: forbidden (needs get, list, watch)", "bad"),
+        ("no-access", "forbidden", None, "no access to pods: your user needs get, list, watch", "bad"),
         ("needs-login", "token expired", None, "log in again, then ctrl+r: token expired", "bad"),
     ],
 )
@@ -62,6 +62,14 @@ def test_empty_is_said_only_when_synced() -> None:
     assert words(emptiness(PODS, cluster(*everything_live()), 0, 5, NOW)) == ["preparing 5 pods"]
 
 
+@pytest.mark.parametrize(("now", "said"), [("listing", "loading podgroups"), ("no-access", "no access to podgroups")])
+def test_no_gangs_is_said_only_when_groups_without_pods_would_be_seen(now: StreamPhase, said: str) -> None:
+    frames = [f for f in everything_live() if not isinstance(f, Mark | ActionTaken) and f.source.kind != "PodGroup"]
+    shown = words(emptiness(VIEWS["gangs"], cluster(*frames, phase("PodGroup", now)), 0, 0, NOW))
+    assert shown[0] == "No gangs seen."
+    assert shown[1].startswith(said)
+
+
 def test_what_is_not_installed_says_what_to_do() -> None:
     gangs = VIEWS["gangs"]
     state = cluster(*everything_live(), phase("PodGroup", "absent"))
@@ -81,3 +89,10 @@ def test_the_summary_counts_live_sources() -> None:
     assert words((summary(cluster(phase("Pod", "watching"), phase("Node", "listing")), UNICODE),)) == ["○ live 1 of 2"]
     assert words((summary(cluster(phase("Pod", "watching"), phase("Node", "waiting")), UNICODE),)) == ["▲ live 1 of 2"]
     assert words((summary(cluster(phase("Pod", "watching"), phase("Node", "absent")), UNICODE),)) == ["● live 1 of 1"]
+
+
+def test_what_is_watched_in_single_namespaces_instead_does_not_count_as_trouble() -> None:
+    """A tenant's header is not red for ever because not all namespaces may be read."""
+    single = StreamState(Source("Pod", "/api/v1/namespaces/ml/pods", "ml"), "watching")
+    state = cluster(phase("Pod", "no-access"), single, phase("Node", "watching"))
+    assert words((summary(state, UNICODE),)) == ["● live 2 of 2"]
