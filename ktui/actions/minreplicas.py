@@ -48,8 +48,7 @@ async def plan_min_replicas(api: ActionApi, key: Key, replicas: int) -> Plan:
         raise NotPossibleError(
             f"minReplicas {replicas} is more than maxReplicas {hpa.spec.max_replicas} of {namespace}/{name}; raise that first"
         )
-    identity = {"uid": hpa.metadata.uid, "resourceVersion": hpa.metadata.resource_version}
-    body: dict[str, Any] = {"metadata": identity, "spec": {"minReplicas": replicas}}
+    body = _patch(hpa, replicas)
     return Plan(
         action="min-replicas",
         title=f"minReplicas of {namespace}/{name}",
@@ -66,6 +65,18 @@ async def plan_min_replicas(api: ActionApi, key: Key, replicas: int) -> Plan:
             "min-replicas", {"key": key, "replicas": old}, f"set minReplicas of {namespace}/{name} back to {old}"
         ),
     )
+
+
+def _patch(hpa: HorizontalPodAutoscaler, replicas: int) -> list[dict[str, Any]]:
+    """A JSON patch bound to the object and to the values a person was shown. Not to its resourceVersion: the autoscaler's own
+    controller writes the status every few seconds, faster than anybody reads a dialog."""
+    shown: list[dict[str, Any]] = [
+        {"op": "test", "path": "/metadata/uid", "value": hpa.metadata.uid},
+        {"op": "test", "path": "/spec/maxReplicas", "value": hpa.spec.max_replicas},
+    ]
+    if hpa.spec.min_replicas is not None:
+        shown.append({"op": "test", "path": "/spec/minReplicas", "value": hpa.spec.min_replicas})
+    return [*shown, {"op": "add", "path": "/spec/minReplicas", "value": replicas}]
 
 
 def _sentence(hpa: HorizontalPodAutoscaler, replicas: int) -> str:

@@ -140,7 +140,8 @@ def rule_name(device: DeviceId, key: str) -> str:
 def _change(
     current: dict[str, Any], wanted: dict[str, Any], device: DeviceId, taint: DeviceTaint, version: str
 ) -> tuple[ActionRequest, str]:
-    """A JSON patch that makes our own rule the wanted one, bound to the very object that was read."""
+    """A JSON patch that makes our own rule the wanted one, bound to the object and the spec that were read. The generation
+    counts changes of the spec alone: the eviction controller writes the status while a dialog is open."""
     rule = cast("DeviceTaintRule", from_builtins(RULE, version, current))
     if rule.exact != device or (rule.metadata.labels or {}).get(MANAGED_BY) != "ktui":
         raise NotPossibleError(
@@ -152,7 +153,7 @@ def _change(
     annotations = {**(rule.metadata.annotations or {}), **wanted["metadata"]["annotations"]}
     patch = [
         {"op": "test", "path": "/metadata/uid", "value": rule.metadata.uid},
-        {"op": "test", "path": "/metadata/resourceVersion", "value": rule.metadata.resource_version},
+        {"op": "test", "path": "/metadata/generation", "value": rule.metadata.generation},
         {"op": "add", "path": "/metadata/annotations", "value": annotations},
         {"op": "replace", "path": "/spec/taint", "value": wanted["spec"]["taint"]},
     ]

@@ -125,6 +125,14 @@ class Server:
     def autoscaler(self, name: str = "chat") -> Json:
         return self.api.registry.get(KINDS["HorizontalPodAutoscaler"], ("ml", name))
 
+    def change(self, kind: str, key: tuple[str, str], **parts: Json) -> None:
+        """Members of spec or status, written by somebody else."""
+
+        def merged(old: Json) -> Json:
+            return {**old, **{part: {**old.get(part, {}), **members} for part, members in parts.items()}}
+
+        self.api.registry.update(KINDS[kind], key, merged)
+
     def touch(self, kind: str, namespace: str, name: str, **labels: str) -> None:
         """A change by somebody else."""
 

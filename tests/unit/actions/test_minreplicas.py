@@ -79,8 +79,12 @@ async def test_says_before_and_after(tmp_path: Path) -> None:
         assert plan.sentence == "Deployment chat is scaled from 2 to at least 3, if a metric can be read"
         assert (plan.confirm, plan.warnings) == ("", ())
         assert (plan.request.method, plan.request.path) == ("PATCH", f"{HPAS}/chat")
-        identity = {name: made["metadata"][name] for name in ("uid", "resourceVersion")}
-        assert plan.request.body == {"metadata": identity, "spec": {"minReplicas": 3}}
+        assert plan.request.body == [
+            {"op": "test", "path": "/metadata/uid", "value": made["metadata"]["uid"]},
+            {"op": "test", "path": "/spec/maxReplicas", "value": made["spec"]["maxReplicas"]},
+            {"op": "test", "path": "/spec/minReplicas", "value": 1},
+            {"op": "add", "path": "/spec/minReplicas", "value": 3},
+        ]
         assert plan.undo is not None
         assert plan.undo.sentence == "set minReplicas of ml/chat back to 1"
         assert (await at.carry_out(plan)).message == "done: minReplicas 3"
@@ -160,11 +164,21 @@ async def test_a14_an_autoscaler_that_is_another_by_now_stays(anew: bool, tmp_pa
             at.server.api.registry.delete(KINDS["HorizontalPodAutoscaler"], KEY)
             at.server.add_autoscaler()
         else:
-            at.server.touch("HorizontalPodAutoscaler", *KEY, seen="1")
+            at.server.change("HorizontalPodAutoscaler", KEY, spec={"maxReplicas": 4})
         assert (await at.runner.apply(plan, rehearsal)).status == "conflict"
         assert at.server.autoscaler()["spec"]["minReplicas"] == 1
         again = await plan_min_replicas(at.api, KEY, 3)
         assert (await at.carry_out(again)).status == "applied"
+
+
+async def test_what_its_controller_writes_meanwhile_is_no_conflict(tmp_path: Path) -> None:
+    async with rig(tmp_path) as at:
+        await at.look()
+        at.server.add_autoscaler()
+        plan = await plan_min_replicas(at.api, KEY, 3)
+        rehearsal = await at.runner.rehearse(plan)
+        at.server.change("HorizontalPodAutoscaler", KEY, status={"currentReplicas": 3, "desiredReplicas": 3})
+        assert (await at.runner.apply(plan, rehearsal)).status == "applied"
 
 
 @pytest.mark.parametrize(

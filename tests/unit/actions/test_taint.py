@@ -244,7 +244,9 @@ class TestStored:
             name = rule_name(DEVICE, XID.key)
             plan = await plan_taint(at.api, await at.look(), DEVICE, XID)
             if again:
-                at.server.touch("DeviceTaintRule", "", name, seen="1")
+                at.server.change(
+                    "DeviceTaintRule", ("", name), spec={"taint": {"key": "example.com/xid", "effect": "None"}}
+                )
             else:
                 at.server.delete_rule(name)
                 at.server.add_rule(name, "example.com/xid=79:None", labels={"app.kubernetes.io/managed-by": "ktui"})
