@@ -27,6 +27,7 @@ from ktui.kube.execplugin import PluginCredential, PluginError, cluster_info, ru
 from ktui.kube.impersonation import impersonation_headers
 from ktui.kube.login import NeedsLogin, sign_in_command
 from ktui.kube.pluginsession import PluginSession
+from ktui.kube.printable import shortened
 from ktui.kube.proxy import proxy_for
 from ktui.kube.redact import names_a_secret, redact
 from ktui.kube.target import ExecSettings, ProxySettings, Target
@@ -35,6 +36,7 @@ from ktui.kube.tokens import REREAD_AFTER, TokenError, TokenFile, oidc_id_token
 
 __all__ = ["Approve", "Credentials", "Interactive", "NeedsLogin", "ProxySettings", "RunPlugin", "proxy_for"]
 
+_LONGEST_REASON: Final = 400  # characters of what a plug-in said
 _REMEMBERED: Final = 8  # earlier tokens, which may still be on their way into a log
 
 Interactive: TypeAlias = Callable[[Callable[[], Awaitable[PluginCredential]]], Awaitable[PluginCredential]]
@@ -311,7 +313,9 @@ class Credentials:
         return self._needs_login(str(error), sign_in_command(self.target), output)
 
     def _needs_login(self, reason: str, command: str = "", output: str = "") -> NeedsLogin:
-        return NeedsLogin(self.target.user, self.redact(reason), command, self.redact(output))
+        return NeedsLogin(
+            self.target.user, shortened(self.redact(reason), _LONGEST_REASON), command, self.redact(output)
+        )
 
 
 def _basic(username: str, password: str) -> str:

@@ -24,6 +24,9 @@ from ktui.model.decode import Status, decode_status
 MESSAGE_LIMIT: Final = 300
 """Characters of a server's message that are kept: a 422 for a wrong type repeats the whole object."""
 
+_MOST_TEXT: Final = 64 * 1024
+"""Bytes of a plain text that are looked through for secrets before it is cut: a token that was cut first is not recognised."""
+
 Redact = Callable[[str], str]
 
 
@@ -99,7 +102,7 @@ def api_error(status: int, body: bytes, redact: Redact, retry_after: str | None 
     parsed = decode_status(body)
     if parsed is not None:
         return status_error(parsed, redact, status, retry_after)
-    text = one_line(redact(body[: MESSAGE_LIMIT * 4].decode("utf-8", "replace")), 200)
+    text = one_line(redact(body[:_MOST_TEXT].decode("utf-8", "replace")), 200)
     return ApiError(status, "", text or "no reason given", retry_after=retry_after)
 
 
@@ -107,14 +110,14 @@ def status_error(status: Status, redact: Redact, code: int = 0, retry_after: str
     """The error in a Status, from an answer or from an ERROR event (which has no header, so details count)."""
     details = status.details
     causes = tuple(
-        (cause.reason or "", cause.field or "", one_line(redact(cause.message or "")))
+        (one_line(cause.reason or "", 60), one_line(cause.field or ""), one_line(redact(cause.message or "")))
         for cause in (details.causes if details else None) or ()
     )
     if retry_after is None and details and details.retry_after_seconds is not None:
         retry_after = str(details.retry_after_seconds)
     return ApiError(
         code or status.code or 0,
-        one_line(status.reason or "", 60),
+        one_line(redact(status.reason or ""), 60),
         one_line(redact(status.message or "")),
         causes,
         retry_after,

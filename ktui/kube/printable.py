@@ -12,7 +12,7 @@ _ESCAPE = re.compile(
 def quoted(name: str, limit: int = 80) -> str:
     """`name` in quotes, control and invisible characters escaped, cut to `limit` characters."""
     text = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in name)
-    return f'"{text[: limit - 1]}…"' if len(text) > limit else f'"{text}"'
+    return f'"{shortened(text, limit)}"'
 
 
 def plain_text(data: bytes) -> str:
@@ -21,7 +21,11 @@ def plain_text(data: bytes) -> str:
     return "".join(c for c in text if c.isprintable() or c in "\n\t").strip()
 
 
-def last_line(text: str, limit: int = 300) -> str:
-    """The last line that says something: where most programs put their error."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1][:limit] if lines else ""
+def last_line(text: str) -> str:
+    """The last line that says something: where most programs put their error. Not cut: half a secret is not recognised."""
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
+
+
+def shortened(text: str, limit: int) -> str:
+    """At most `limit` characters. Only for text without secrets."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -14,7 +14,7 @@ _SHORTEST = 4
 # Credentials that can be told by their looks, also when they are not ours: an Authorization header, a JWT, a private key.
 _LOOKS_SECRET = re.compile(
     r"(?<=\bBearer )[^\s\"']+|(?<=\bBasic )[A-Za-z0-9+/=]{8,}"
-    r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"
+    r"|\beyJ[\w-]{8,}(?:\.[\w-]*){0,2}"  # also the beginning of one, which a program may have cut
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
     re.DOTALL,
 )

@@ -428,6 +428,19 @@ async def test_52_63_a_failing_plugin_needs_login(tmp_path: Path, plugin: FakePl
     assert (await credentials.headers())["Authorization"] == "Bearer tok"
 
 
+async def test_63_a_secret_of_any_length_is_masked_before_a_plugins_words_are_cut(
+    tmp_path: Path, plugin: FakePlugin
+) -> None:
+    secret = "SECRET-" * 100
+    plugin.install(stderr=f"no luck with {secret} and {'more ' * 200}\n", exit=1)
+    section = plugin.section(env=[{"name": "MY_TOKEN", "value": secret}])
+    with pytest.raises(NeedsLogin) as caught:
+        await _credentials(tmp_path, {"exec": section}).headers()
+    assert "no luck with [redacted] and more" in caught.value.reason
+    assert "SECRET" not in str(caught.value) + caught.value.output
+    assert len(caught.value.reason) <= 400
+
+
 async def test_22_a_denied_plugin_needs_login(tmp_path: Path, plugin: FakePlugin) -> None:
     write(tmp_path / ".kube" / "kuberc", "credentialPluginPolicy: DenyAll\n")
     plugin.install(reply("tok"))

@@ -24,6 +24,8 @@ def test_a_secret_inside_another() -> None:
         "Authorization: Bearer SECRET.part",
         "authorization: Basic U0VDUkVUU0VDUkVU",
         "got eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJTRUNSRVQifQ.U0VDUkVU from it",
+        "got eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJTRUNSRVQU0VDUkVU",
+        "got eyJhbGciOiJSUzI1NiJU0VDUkVU",
         "-----BEGIN RSA PRIVATE KEY-----\nSECRET\n-----END RSA PRIVATE KEY-----",
         "-----BEGIN PRIVATE KEY-----\nSECRET cut",
     ],
