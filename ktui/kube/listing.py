@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from ktui.errors import KtuiError
 from ktui.kube.failures import ApiError
 from ktui.model.decode import NOT_DECODED, DecodeError, ListMeta, ListPage, decode_list
 from ktui.model.kinds import Kind
@@ -16,6 +17,8 @@ from ktui.model.meta import Object
 PAGE: Final = 500
 LARGER_PAGE: Final = 1000
 SMALLEST_PAGE: Final = 50
+MAX_OBJECTS: Final = 1_000_000
+"""Of one list: far more than the largest clusters have. A server whose list never ends is not read for ever."""
 
 Fetch = Callable[[dict[str, str]], Awaitable[bytes]]
 """Query parameters → the body of that page. Raises ApiError and the other failures of a request."""
@@ -33,6 +36,13 @@ class Snapshot(Struct, frozen=True):
     cached: bool = False
 
 
+class TooMany(KtuiError):
+    """A list without end, as far as we can tell."""
+
+    def __init__(self, kind: Kind) -> None:
+        super().__init__(f"more than {MAX_OBJECTS} {kind.plural}: choose a namespace")
+
+
 class _StartOver(Exception):
     """The pages do not belong together, or the server forgot the version they began with."""
 
@@ -41,7 +51,7 @@ async def read_pages(kind: Kind, version: str, fetch: Fetch, progress: Progress,
     """The collection at one version. Two tries in pages, then one request for everything from the server's cache: on a cluster
     that changes faster than it can be paged through, that is the only thing that ends.
 
-    Raises DecodeError when the answers are no lists of this kind.
+    Raises DecodeError when the answers are no lists of this kind, TooMany when there is no end to them.
     """
     for limit in (size, max(size, LARGER_PAGE)):
         try:
@@ -64,8 +74,12 @@ class _Pages:
     async def read(self) -> Snapshot:
         items: list[Object] = []
         resource_version, token = "", ""
+        asked = 0  # for so many objects; pages may be empty
         while True:
             page = await self._page(token)
+            asked += max(self._size, len(page.items))
+            if asked > MAX_OBJECTS:
+                raise TooMany(self._kind)
             if resource_version and page.resource_version != resource_version:
                 raise _StartOver
             resource_version, token = page.resource_version, page.continue_

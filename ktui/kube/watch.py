@@ -23,7 +23,7 @@ from ktui.kube import reviews
 from ktui.kube.failures import ApiError, Unreachable, one_line, status_error
 from ktui.kube.feed import Feed
 from ktui.kube.host import Host
-from ktui.kube.listing import SMALLEST_PAGE, Snapshot, read_pages
+from ktui.kube.listing import MAX_OBJECTS, SMALLEST_PAGE, Snapshot, TooMany, read_pages
 from ktui.kube.position import Position, older
 from ktui.kube.recovery import Absent, Cut, NeverClosed, Pause, Recovery, ShortWatch, StreamError
 from ktui.kube.reporter import Reporter
@@ -142,7 +142,7 @@ class Watcher:
         while True:
             patience = min(self._timers.sync_stall, last_event_at + self._timers.sync_idle - clock())
             try:
-                lines = await feed.lines(max(0.0, patience))
+                lines = await feed.lines(patience)
             except TimeoutError:
                 raise NeverClosed("the server does not complete its streaming list") from None
             except Unreachable as error:
@@ -158,6 +158,8 @@ class Watcher:
                 if event.object is not None:
                     last_event_at = clock()
                     _stage(staged, event.type, event.object)
+                    if len(staged) > MAX_OBJECTS:
+                        raise TooMany(self.kind)
                 if time.perf_counter() > self._slice_ends:
                     await self._breathe()
             self._reporter.progress(self._sync_message, len(staged), 0)
@@ -261,7 +263,7 @@ class Watcher:
                 self._reporter.tell("quiet", f"no data for {feed.silence:.0f} s")
                 if not await self._host.alive():
                     raise Unreachable(f"{self._host.transport.target.host} does not answer") from None
-                patience = max(0.0, min(self._timers.probe, idle - feed.silence))
+                patience = min(self._timers.probe, idle - feed.silence)
             else:
                 if lines is not None:
                     self._reporter.watching()

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from ktui.errors import KtuiError
-from ktui.kube import reviews
+from ktui.kube import listing, reviews, watch
 from ktui.kube.connection import Connection
 from ktui.kube.discovery import Discovery
 from ktui.kube.failures import AnswerLost, UnexpectedAnswer, Unreachable
@@ -124,6 +124,17 @@ async def test_no_question_ends_in_anything_but_a_failure_with_words(body: str |
         for ask in questions:
             with pytest.raises(UnexpectedAnswer):
                 await ask()
+
+
+async def test_a_streaming_list_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (listing, watch):
+        monkeypatch.setattr(module, "MAX_OBJECTS", 5)
+    async with rig(pods=10) as r:
+        connection = r.connect()
+        await connection.start(("Pod",))
+        await r.view.until(lambda: r.view.phase() == "waiting")
+        assert r.view.states()[-1].message == "more than 5 pods: choose a namespace"
+        assert not r.view.lists()
 
 
 async def test_a_strange_kube_system_does_not_end_discovery() -> None:

@@ -5,22 +5,25 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime
 from email.utils import format_datetime
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ktui.kube import listing
 from ktui.kube.backoff import Backoff
-from ktui.kube.failures import ApiError, HeadersLate, UnexpectedAnswer, Unreachable, one_line
+from ktui.kube.failures import ApiError, HeadersLate, UnexpectedAnswer, Unreachable, api_error, one_line
+from ktui.kube.feed import Feed
 from ktui.kube.gate import Gate, Hold
 from ktui.kube.lines import LineSplitter
-from ktui.kube.listing import read_pages
+from ktui.kube.listing import TooMany, read_pages
 from ktui.kube.login import NeedsLogin
 from ktui.kube.position import older
 from ktui.kube.retry_after import retry_after
 from ktui.kube.timers import Clock, Span, Timers
+from ktui.kube.transport import Stream
 from ktui.model.decode import DecodeError
 from ktui.model.kinds import KINDS
 from tests.unit.kube.harness import fast
@@ -323,3 +326,48 @@ async def test_what_is_no_list_is_asked_for_only_a_few_times() -> None:
     with pytest.raises(DecodeError):
         await read_pages(POD, "v1", fetch, lambda *_: None)
     assert len(asked) <= 10
+
+
+@pytest.mark.parametrize("items", [[], [{}]], ids=["empty pages", "full pages"])
+async def test_pages_without_end_are_given_up(monkeypatch: pytest.MonkeyPatch, items: list[Any]) -> None:
+    monkeypatch.setattr(listing, "MAX_OBJECTS", 5000)
+    asked = []
+
+    async def fetch(query: dict[str, str]) -> bytes:
+        asked.append(query)
+        return _page(items * 500, token=str(len(asked)))
+
+    with pytest.raises(TooMany, match="more than 5000 pods"):
+        await read_pages(POD, "v1", fetch, lambda *_: None)
+    assert len(asked) == 11
+
+
+class _Torrent:
+    """A stream that always has data."""
+
+    outdated = False
+
+    async def read(self) -> bytes:
+        return b"{}\n"
+
+    def abort(self) -> None:
+        pass
+
+
+async def test_a_torrent_does_not_stop_the_clock() -> None:
+    feed = Feed(cast("Stream", _Torrent()), Clock())
+    assert await feed.lines(10.0) == [b"{}"]
+    feed.give_back([b"1"])
+    assert await feed.lines(0.0) == [b"1"]
+    with pytest.raises(TimeoutError):
+        await feed.lines(0.0)
+
+
+@pytest.mark.parametrize("before", [0, 150, 290, 1190, 1199, 4000])
+@pytest.mark.parametrize("form", ["{}", '{{"kind":"Status","code":403,"message":"{}"}}'], ids=["plain", "Status"])
+def test_a_secret_is_masked_before_the_message_is_cut(before: int, form: str) -> None:
+    secret = "SECRET-" * 400
+    text = form.format("x" * before + " " + secret)
+    error = api_error(403, text.encode(), lambda said: said.replace(secret, "[redacted]"))
+    assert "SECRET" not in str(error)
+    assert len(str(error)) < 400
