@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 import orjson
 from textual.app import App
@@ -29,13 +29,17 @@ from ktui.ui.screens.forms import ReplicasForm, TaintForm
 from ktui.ui.screens.picker import Picker
 from ktui.ui.screens.text import TextScreen
 from ktui.views.base import Cell, Line
+from ktui.views.targets import devices_behind
 
 if TYPE_CHECKING:
     from ktui.actions.audit import AuditContext
     from ktui.actions.desk import Desk
+    from ktui.cluster.state import Entity
+    from ktui.cluster.taints import TaintKey
     from ktui.model.meta import Key
     from ktui.model.resourceslice import DeviceId
     from ktui.ui.session import Session
+    from ktui.views.base import RowKey
 
 _SHOWN_BY = 20.0  # seconds to wait for the watch to show what was done
 _LOOK = 0.1
@@ -64,6 +68,27 @@ class Actor:
     def can_undo(self) -> bool:
         return self._last is not None
 
+    async def taint_row(self, view: Entity, key: RowKey) -> None:
+        """Taint the device behind a row; where there are several, ask which."""
+        if (device := await self._device(view, key)) is not None:
+            await self.taint(device)
+
+    async def untaint_row(self, view: Entity, key: RowKey) -> None:
+        """Untaint the device behind a row; a row of the taints says which of its taints."""
+        rule = cast("TaintKey", key)[1] if view == "taints" and cast("TaintKey", key)[0] == "rule" else ""
+        if (device := await self._device(view, key)) is not None:
+            await self.untaint(device, rule=rule)
+
+    async def _device(self, view: Entity, key: RowKey) -> DeviceId | None:
+        devices = {"/".join(device): device for device in devices_behind(self.session.cluster, view, key)}
+        if not devices:
+            notify(self._app, "there is no device behind this row", "warning")
+            return None
+        if len(devices) == 1:
+            return next(iter(devices.values()))
+        chosen = await self._ask(Picker("Which device", list(devices)))
+        return devices[chosen] if chosen is not None else None
+
     async def taint(self, device: DeviceId) -> None:
         if (desk := await self._desk()) is None:
             return
@@ -77,15 +102,14 @@ class Actor:
                 ),
             )
 
-    async def untaint(self, device: DeviceId) -> None:
-        """Where rules add up on the device, ask which one is meant."""
+    async def untaint(self, device: DeviceId, *, rule: str = "") -> None:
+        """Where rules add up on the device, and none was named, ask which one is meant."""
         if (desk := await self._desk()) is None:
             return
         rules = {t.rule: f"{t.text}  rule {t.rule}" for t in taints_of(self.session.cluster, device) if t.rule}
-        rule = ""
-        if len(rules) > 1:
-            rule = await self._ask(Picker("Which taint", list(rules), labels=rules))
-            if rule is None:
+        if len(rules) > 1 and not rule:
+            rule = await self._ask(Picker("Which taint", list(rules), labels=rules)) or ""
+            if not rule:
                 return
         await self._act(desk, lambda: plan_untaint(desk.api, self.session.cluster, device, rule=rule))
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 from msgspec import structs
 from textual.pilot import Pilot
 from textual.widgets import Button
@@ -303,7 +305,7 @@ async def test_a14_a_change_in_between_is_planned_and_asked_again(tmp_path: Path
         await who.press("3", "enter")
         await who.in_dialog()
         first = who.app.screen
-        who.server.touch("HorizontalPodAutoscaler", "ml", "chat", by="somebody")
+        who.server.change("HorizontalPodAutoscaler", ("ml", "chat"), spec={"maxReplicas": 4})
         await who.press("y")
         await who.until(lambda: who.dialog and who.app.screen is not first, "a new dialog")
         assert len(who.server.real_writes) == 1
@@ -451,3 +453,44 @@ async def test_a20_a_request_under_way_when_the_session_goes_is_audited_and_told
         await who.until(lambda: bool(who.at.audit()), "the audit line")
         assert who.at.audit()[0]["result"] == "unknown: given up before the answer came"
         await who.told("left while it was being sent; look whether it was done")
+
+
+async def test_a_row_of_the_taints_says_which_taint_goes(tmp_path: Path) -> None:
+    """Two rules on one device: U on the row of one asks nothing more and removes that one."""
+    async with person(tmp_path) as who:
+        who.server.add_rule("a-other", "example.com/other=1:NoSchedule")
+        who.server.add_rule("b-meant", "example.com/xid=79:NoSchedule")
+        await who.watch()
+        await who.press("5")
+        await who.sees("rule b-meant")
+        await who.press("g", "j", "U")
+        await who.in_dialog()
+        await who.sees("type  b-meant  to confirm")
+        await who.type("b-meant")
+        await who.press("enter", "enter")
+        await who.until(lambda: set(who.server.rules()) == {"a-other"}, "the rule to go")
+
+
+async def test_what_is_under_way_is_not_dropped_for_what_comes_next(tmp_path: Path) -> None:
+    """The request of the first action is on its way when the second one is asked for."""
+    arrived, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slow(_request: web.Request, response: web.StreamResponse) -> web.StreamResponse:
+        arrived.set()
+        await go_on.wait()
+        return response
+
+    async with person(tmp_path) as who:
+        who.server.add_autoscaler()
+        await who.press("6", "g", "M")
+        await who.sees("minReplicas of ml/chat")
+        await who.press("3", "enter")
+        await who.in_dialog()
+        who.server.after = slow
+        await who.press("y")
+        await who.until(arrived.is_set, "the request")
+        await who.press("M")
+        await who.told("still under way")
+        go_on.set()
+        await who.until(lambda: len(who.at.audit()) == 1, "the audit line")
+        assert [line["result"].split(":")[0] for line in who.at.audit()] == ["applied"]

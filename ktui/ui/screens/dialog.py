@@ -43,6 +43,7 @@ class ActionDialog(ModalScreen[bool]):
         Binding("y", "confirm", show=False),
         Binding("n,escape", "cancel", show=False),
         Binding("b", "body", show=False),
+        Binding("ctrl+b", "body", show=False, priority=True),  # also while something is being typed
         Binding("left", "app.focus_previous", show=False),
         Binding("right", "app.focus_next", show=False),
     ]
@@ -62,9 +63,15 @@ class ActionDialog(ModalScreen[bool]):
                 yield Static(content("type  ", Cell(preview.confirm, "accent"), "  to confirm:"), id="dialog-ask")
                 yield Input(id="dialog-typed", compact=True)
             with Horizontal(id="dialog-buttons"):
-                yield Static(content(Cell("b request body" if preview.body else "", "dim")), id="dialog-hint")
+                yield Static(content(Cell(self._hint, "dim")), id="dialog-hint")
                 yield Button(content("Cancel"), id="cancel", compact=True)
                 yield Button(content(preview.button), id="confirm", variant="error", compact=True)
+
+    @property
+    def _hint(self) -> str:
+        if not self._preview.body:
+            return ""
+        return "b request body" if self._preview.confirm is None else "ctrl+b request body"
 
     def on_mount(self) -> None:
         # Where something must be typed, keys go there at once; otherwise the way out has the focus.

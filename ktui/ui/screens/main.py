@@ -39,7 +39,6 @@ from ktui.views.base import Cell, Line
 if TYPE_CHECKING:
     from ktui.cluster.state import Entity
     from ktui.model.meta import Key
-    from ktui.model.resourceslice import DeviceId
     from ktui.ui.acting import Actor
     from ktui.ui.deck import Deck
     from ktui.ui.session import Opener, Session
@@ -490,47 +489,34 @@ class MainScreen(Screen[None]):
     # --- actions: one at a time, and none outlives its session ---
 
     def run_act_taint(self) -> None:
-        self._act(lambda actor: self._on_device(actor, actor.taint))
+        self._act(lambda actor, view, key: actor.taint_row(view, key))
 
     def run_act_untaint(self) -> None:
-        self._act(lambda actor: self._on_device(actor, actor.untaint))
+        self._act(lambda actor, view, key: actor.untaint_row(view, key))
 
     def run_act_replicas(self) -> None:
-        model = self._model
-        if model is not None and (key := model.cursor) is not None:
-            self._act(lambda actor: actor.min_replicas(cast("Key", key)))
+        self._act(lambda actor, _, key: actor.min_replicas(cast("Key", key)))
 
     def run_act_undo(self) -> None:
-        self._act(lambda actor: actor.undo())
+        self._act(lambda actor, *_: actor.undo())
 
-    def _act(self, what: Callable[[Actor], Awaitable[None]]) -> None:
-        self.run_worker(self._acting(what), exclusive=True, group="act")
+    def _act(self, what: Callable[[Actor, Entity, RowKey], Awaitable[None]]) -> None:
+        """What is under way is not dropped for what comes next: its request may be on its way."""
+        if any(worker.group == "act" and worker.is_running for worker in self.workers):
+            notify(self.app, "an action is still under way", "warning")
+        else:
+            self.run_worker(self._acting(what), group="act")
 
-    async def _acting(self, what: Callable[[Actor], Awaitable[None]]) -> None:
+    async def _acting(self, what: Callable[[Actor, Entity, RowKey], Awaitable[None]]) -> None:
         """What acts is imported when the first dialog is asked for."""
-        session = self._session
-        if session is None:
+        session, model = self._session, self._model
+        if session is None or model is None:
             return
+        key = model.cursor
         acting = await asyncio.to_thread(importlib.import_module, "ktui.ui.acting")
         if self._actor is None or self._actor.session is not session:
             self._actor = acting.Actor(self.app, session)
-        await what(self._actor)
-
-    async def _on_device(self, actor: Actor, act: Callable[[DeviceId], Awaitable[None]]) -> None:
-        """Act on the device behind the row; where there are several, ask which."""
-        from ktui.views.targets import devices_behind
-
-        model = self._model
-        if model is None or (key := model.cursor) is None:
-            return
-        devices = {"/".join(device): device for device in devices_behind(actor.session.cluster, model.view.id, key)}
-        if not devices:
-            notify(self.app, "there is no device behind this row", "warning")
-            return
-        name = next(iter(devices)) if len(devices) == 1 else None
-        chosen = name or await self.app.push_screen_wait(Picker("Which device", list(devices)))
-        if chosen is not None:
-            await act(devices[chosen])
+        await what(self._actor, model.view.id, key)
 
     def _give_up_actions(self) -> None:
         """What was planned on one session must not be confirmed on another."""
