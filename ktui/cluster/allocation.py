@@ -69,7 +69,8 @@ def containers(pod: Pod) -> Iterator[tuple[Container, ContainerKind]]:
 
 
 def devices_of(cluster: Cluster, pod: Pod) -> tuple[ContainerDevices, ...]:
-    """Every container of the pod with its devices, then "(pod)" for allocated claims that no container references."""
+    """Every container of the pod with its devices, then "(pod)" for claims that no container references: the pod waits for
+    those as well."""
     resolved = {c.name: resolve(cluster, pod, c) for c in pod.spec.resource_claims or ()}
     extended = _extended_claim(cluster, pod)
     referenced: set[str] = set()
@@ -83,7 +84,7 @@ def devices_of(cluster: Cluster, pod: Pod) -> tuple[ContainerDevices, ...]:
         uses.extend(_extended(pod, container, extended))
         rows.append(ContainerDevices(container.name, kind, tuple(uses), tuple(waiting)))
     rest = _unreferenced(resolved, referenced)
-    return (*rows, rest) if rest.devices else tuple(rows)
+    return (*rows, rest) if rest.devices or rest.waiting else tuple(rows)
 
 
 def resolve(cluster: Cluster, pod: Pod, named: PodClaim) -> ResolvedClaim | None:

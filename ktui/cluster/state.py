@@ -151,6 +151,9 @@ class Cluster:
         return stream
 
     def _take(self, delta: Delta, dirty: Dirty) -> None:
+        if _taints_as_before(delta):
+            dirty.taints.add(("rule", delta.key[1]))
+            return
         for obj in (delta.old, delta.new):
             if obj is not None:
                 self._touch(obj, dirty)
@@ -474,6 +477,13 @@ def _rule_selection(obj: Object) -> Iterable[Selection]:
     """Nothing for a rule without a selector: it selects no device."""
     if isinstance(obj, DeviceTaintRule) and (selector := obj.spec.device_selector) is not None:
         yield (selector.driver, selector.pool, selector.device)
+
+
+def _taints_as_before(delta: Delta) -> bool:
+    """Whether only the status of a rule changed: while it evicts, the controller writes it again and again, and the rule may be
+    for every device there is."""
+    old, new = delta.old, delta.new
+    return isinstance(old, DeviceTaintRule) and isinstance(new, DeviceTaintRule) and old.spec == new.spec
 
 
 def _slice_taints(device_id: DeviceId, device: Device) -> Iterable[tuple[str, ...]]:

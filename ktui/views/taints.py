@@ -61,7 +61,7 @@ class TaintsView:
             Cell(taint.effect, _EFFECT_STYLE.get(taint.effect, "dim")),
             Cell(where, "bad" if everything and where.startswith("EVERY") else "warn" if everything else ""),
             Cell(source, "" if rule else "dim"),
-            Cell(str(len(devices))),
+            Cell(str(len(devices)), "" if devices else "warn"),
             Cell(str(len(pods)), _EFFECT_STYLE.get(taint.effect, "") if pods else "dim"),
             Cell(progress),
             Cell("", "dim"),
@@ -98,6 +98,11 @@ class TaintsView:
         about = pairs(
             ("effect", taint.effect, _EFFECT_STYLE.get(taint.effect, "dim")),
             ("selects", where),
+            (
+                "matches",
+                "" if devices or not cluster.readable("ResourceSlice") else "no device that is published",
+                "warn",
+            ),
             ("source", f"DeviceTaintRule {rule.name}" if rule else "published by the driver: no person can remove it"),
             ("added", time_text(parse_time(taint.time_added), now)),
             ("eviction", f"{said.reason}: {said.message}" if said else ""),
@@ -150,13 +155,19 @@ def _find(cluster: Cluster, key: RowKey) -> tuple[DeviceTaint, DeviceTaintRule |
         rule = cluster.stores["DeviceTaintRule"].get(("", rest[0]))
         if not isinstance(rule, DeviceTaintRule):
             return None
-        return rule.spec.taint, rule, list(cluster.devices_of_rule(rule)), scope(rule)
+        devices = [device for device in cluster.devices_of_rule(rule) if _is_known(cluster, device)]
+        return rule.spec.taint, rule, devices, scope(rule)
     driver, pool, device, name, value, effect = rest
     published = cluster.device((driver, pool, device))
     for taint in (published.device.taints or ()) if published else ():
         if (taint.key, taint.value or "", taint.effect) == (name, value, effect):
             return taint, None, [(driver, pool, device)], f"{driver}/{pool}/{device}"
     return None
+
+
+def _is_known(cluster: Cluster, device: DeviceId) -> bool:
+    """A rule may name a device that nobody published: with a slip of the pen in it, it taints nothing."""
+    return cluster.device(device) is not None or device in cluster.claims_by_device
 
 
 def _pods(cluster: Cluster, devices: list[DeviceId]) -> list[Pod]:

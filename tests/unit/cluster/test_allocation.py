@@ -171,6 +171,12 @@ def test_a_claim_that_no_container_references_is_the_pods() -> None:
     assert seen(subject, b.claim("c", ONE)) == ["main app: ", f"{POD_LEVEL} pod: gpu-0"]
 
 
+def test_a_pod_also_waits_for_a_claim_that_no_container_references() -> None:
+    """The kubelet prepares all claims of a pod before it starts any container."""
+    subject = pod(containers=[container("main")])
+    assert seen(subject, b.claim("c", None)) == ["main app: ", f"{POD_LEVEL} pod:  | gpu pending"]
+
+
 def test_one_of_two_claims_is_not_referenced() -> None:
     claims = [BY_NAME, {"name": "nic", "resourceClaimName": "n"}]
     others = (b.claim("c", ONE), b.claim("n", [b.result("nic-0", driver="net.example.com")]))

@@ -137,3 +137,16 @@ def test_what_a_frame_does_far_away_is_named(
     dirty = cluster.apply(frame)
     assert view.row(cluster, key) != before
     assert key in getattr(dirty, entity)
+
+
+def test_the_eviction_controllers_words_on_a_rule_for_every_device_touch_the_rule_alone() -> None:
+    """It writes the status again for every few pods; no event may cost time in proportion to the cluster."""
+    rule = {"driver": b.DRIVER}
+    cluster = b.cluster_of(b.piece("s", ["gpu-0"]), HELD, USER, b.rule("r", rule))
+    evicting = {"conditions": [b.condition("EvictionInProgress", "True", "PodsPendingEviction")]}
+    newer = {"resourceVersion": "2"}
+    dirty = cluster.apply(b.changed("MODIFIED", b.rule("r", rule, meta_=newer, status=evicting)))
+    assert (dirty.taints, dirty.devices, dirty.pods) == ({("rule", "r")}, set(), set())
+    newest = {"resourceVersion": "3"}
+    dirty = cluster.apply(b.changed("MODIFIED", b.rule("r", rule, b.taint(effect="NoSchedule"), meta_=newest)))
+    assert dirty.devices == {b.one_device("gpu-0")}

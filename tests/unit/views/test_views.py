@@ -326,6 +326,17 @@ def test_json_of_a_rule_names_whom_it_hits() -> None:
     assert (cell("taints", row, "count"), cell("taints", row, "pods")) == ("2", "1")
 
 
+def test_a_rule_for_a_device_that_nobody_published_taints_nothing() -> None:
+    """A slip of the pen in a device's name must not read as one device tainted."""
+    rule = b.rule("r", {"driver": b.DRIVER, "pool": "node-1", "device": "gpu-O"})
+    cluster = b.cluster_of(b.piece("s", ["gpu-0"]), rule)
+    row = VIEWS["taints"].row(cluster, ("rule", "r"))
+    assert row is not None
+    assert cell("taints", row, "count") == "0"
+    said = [c.text for section in VIEWS["taints"].detail(cluster, row.key, NOW) for line in section.lines for c in line]
+    assert "no device that is published" in said
+
+
 def test_a_gang_is_called_after_its_owner_while_it_is_the_only_one() -> None:
     spec = {"workloadRef": {"workloadName": "w", "templateName": "t"}}
     owned = {"ownerReferences": [b.owner("Job", "train")]}
