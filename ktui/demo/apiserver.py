@@ -148,7 +148,7 @@ class ApiServer:
             return await self._resource(request, address, address.kind)
         except status.Refused as refused:
             return _refusal(refused)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             if request.method == "GET":
                 raise
             # Nothing here checks the shape of what is sent before it is used; a real server's decoder does, and says 400.

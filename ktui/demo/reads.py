@@ -216,9 +216,12 @@ def _in_scope(key: Key, address: Address) -> bool:
 
 def _timeout(query: Query, timers: ReadTimers) -> float:
     text = query.get("timeoutSeconds", "0")
-    if not text.removeprefix("-").isdigit():
-        raise status.bad_request(f"invalid timeoutSeconds: {text}")
-    return float(text) if int(text) else random.uniform(*timers.timeout)  # noqa: S311 (spreads reconnects)
+    seconds = _integer(text.removeprefix("-"))
+    if seconds is None:
+        raise status.bad_request(f"invalid timeoutSeconds: {text[:80]}")
+    if text.startswith("-"):
+        return -float(seconds)
+    return float(seconds) if seconds else random.uniform(*timers.timeout)  # noqa: S311 (spreads reconnects)
 
 
 def _list_options(query: Query) -> Options:
@@ -243,10 +246,10 @@ def _list_options(query: Query) -> Options:
         )
     if token and version not in ("", "0"):
         raise status.bad_request("specifying resource version is not allowed when using continue")
-    limit = query.get("limit", "0")
-    if not limit.isdigit():
-        raise status.bad_request(f"invalid limit: {limit}")
-    return Options(_selected(query), _revision(version), int(limit), _decode(token) if token else None)
+    limit = _integer(query.get("limit", "0"))
+    if limit is None:
+        raise status.bad_request(f"invalid limit: {query['limit'][:80]}")
+    return Options(_selected(query), _revision(version), limit, _decode(token) if token else None)
 
 
 def _selected(query: Query) -> Predicate:
@@ -255,9 +258,15 @@ def _selected(query: Query) -> Predicate:
 
 
 def _revision(text: str) -> int:
-    if text and not (text.isascii() and text.isdigit()):
-        raise status.Refused(400, "BadRequest", f"Invalid value: {text}: strconv.ParseUint: invalid syntax")
-    return int(text or "0")
+    revision = _integer(text or "0")
+    if revision is None:
+        raise status.Refused(400, "BadRequest", f"Invalid value: {text[:80]}: strconv.ParseUint: invalid syntax")
+    return revision
+
+
+def _integer(text: str) -> int | None:
+    """A number without a sign that fits into 64 bits."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else None
 
 
 def _encode(token: _Token) -> str:
