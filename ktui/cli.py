@@ -26,7 +26,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"ktui {__version__}")
         return 0
     try:
-        return _run(arguments)
+        code = _run(arguments)
+        sys.stdout.flush()  # here, where a reader that went away is no error, and not when the interpreter ends
+        return code
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:

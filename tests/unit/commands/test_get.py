@@ -252,12 +252,15 @@ def test_X10_hostile_arguments_come_back_safely(ktui: Ktui, name: str) -> None:
     assert all(char.isprintable() for char in ran.err.rstrip("\n"))
 
 
-def test_a_reader_that_goes_away_is_no_error() -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
+def test_a_reader_that_goes_away_is_no_error(unbuffered: str) -> None:
+    """Buffered, the write fails only when the interpreter ends."""
     read, written = os.pipe()
     os.close(read)
     with os.fdopen(written, "wb") as gone:
         ran = subprocess.run(
             [sys.executable, "-m", "ktui", "get", "pods", "--recording", XID79],
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
             stdout=gone,
             stderr=subprocess.PIPE,
             timeout=60,
