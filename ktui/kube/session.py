@@ -59,6 +59,21 @@ def hang_up(response: aiohttp.ClientResponse) -> None:
     response.close()
 
 
+def end_with_connection(response: aiohttp.ClientResponse) -> None:
+    """When the connection is gone, whoever reads the body is to know. aiohttp closes a connection over a chunk that is none
+    and tells nobody, so that a watch would wait in vain. Not for connections that are used again: they collect callbacks.
+    """
+    protocol = response.connection.protocol if response.connection is not None else None
+    if protocol is not None and protocol.closed is not None:
+        protocol.closed.add_done_callback(lambda closed: _end(response.content, closed))
+
+
+def _end(content: aiohttp.StreamReader, closed: asyncio.Future[None]) -> None:
+    reason = None if closed.cancelled() else closed.exception()
+    if not content.is_eof() and content.exception() is None:
+        content.set_exception(reason or aiohttp.ClientPayloadError("the body is not complete"))
+
+
 class _Broken(aiohttp.ClientConnectionError):
     """A connection that broke after a write was sent. aiohttp does not know this one as a reason to send again."""
 

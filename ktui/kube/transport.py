@@ -36,7 +36,7 @@ from ktui.kube.failures import (
 from ktui.kube.gate import Gate
 from ktui.kube.proxy import proxy_for
 from ktui.kube.readonly import check_read_only
-from ktui.kube.session import NOTHING_SENT, Session, hang_up, send_once
+from ktui.kube.session import NOTHING_SENT, Session, end_with_connection, hang_up, send_once
 from ktui.kube.target import Target
 from ktui.kube.timers import Clock, Timers
 
@@ -339,6 +339,7 @@ class Stream:
     """A watch that has begun: raw bytes, as they come."""
 
     def __init__(self, response: aiohttp.ClientResponse, session: Session, transport: Transport) -> None:
+        end_with_connection(response)
         self._response = response
         self._session = session
         self._transport = transport

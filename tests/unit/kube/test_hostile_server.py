@@ -16,7 +16,7 @@ from ktui.kube.discovery import Discovery
 from ktui.kube.failures import AnswerLost, UnexpectedAnswer, Unreachable
 from ktui.kube.once import read_once
 from ktui.kube.timers import Span, Timers
-from ktui.kube.transport import Transport
+from ktui.kube.transport import Stream, Transport
 from ktui.model.kinds import KINDS
 from tests.faults import Answer
 from tests.unit.kube.harness import StaticCredentials, fast, rig, target, transport_to
@@ -48,14 +48,19 @@ BROKEN = {
 
 
 @asynccontextmanager
-async def _says(answer: bytes) -> AsyncIterator[str]:
-    """The URL of a server that reads one request and writes `answer`, whatever was asked."""
+async def _says(answer: bytes, later: bytes = b"") -> AsyncIterator[str]:
+    """The URL of a server that reads one request and writes `answer`, whatever was asked; with something to say `later`, it
+    leaves closing to the client."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             await reader.readuntil(b"\r\n\r\n")
             writer.write(answer)
             await writer.drain()
+            if later:
+                await asyncio.sleep(0.1)
+                writer.write(later)
+                await reader.read()
         except (OSError, asyncio.IncompleteReadError):
             pass
         finally:
@@ -75,8 +80,12 @@ async def _ask(transport: Transport, way: str) -> None:
         await transport.request(way, "/api/v1/pods", body=b"{}" if way == "PATCH" else None)
         return
     async with transport.stream("/api/v1/pods", {"watch": "1"}) as stream:
-        while await stream.read():
-            pass
+        await _read_on(stream)
+
+
+async def _read_on(stream: Stream) -> None:
+    while await stream.read():
+        pass
 
 
 @pytest.mark.parametrize("way", ["GET", "PATCH", "watch"])
@@ -87,6 +96,20 @@ async def test_broken_http_is_a_failure_in_one_line(answer: bytes, way: str) -> 
             await _ask(transport, way)
         assert len(str(caught.value).splitlines()) == 1
         assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("garbage", [b"ZZZ\r\nhello\r\n", b"F" * 20 + b"\r\n", b"5\r\nhelloXX"], ids=repr)
+async def test_a_watch_notices_garbage_between_its_chunks(garbage: bytes) -> None:
+    """The server leaves the connection open, so nothing else would tell."""
+    async with (
+        _says(CHUNKED + b"3\r\n{}\n\r\n", garbage) as url,
+        transport_to(url) as transport,
+        asyncio.timeout(20),
+        transport.stream("/api/v1/pods", {"watch": "1"}) as stream,
+    ):
+        assert await stream.read() == b"{}\n"
+        with pytest.raises(AnswerLost):
+            await _read_on(stream)
 
 
 @pytest.mark.parametrize("way", ["GET", "PATCH"])
