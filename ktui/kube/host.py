@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from ktui.errors import KtuiError
 from ktui.kube.failures import ApiError
+from ktui.kube.login import NeedsLogin
 from ktui.kube.transport import Transport
 
 
@@ -34,9 +35,13 @@ class Host:
         self.on_new_epoch(finder)
 
     async def alive(self) -> bool:
-        """Whether the server answers, asked at most once per `Timers.probe` for all streams."""
+        """Whether the server answers, asked at most once per `Timers.probe` for all streams, and not while it wants to be left
+        alone."""
         async with self._probing:
             now = self.clock.monotonic()
+            hold = self.gate.hold
+            if hold is not None and hold.firm and now < hold.until:
+                return self._alive
             if self._probed_at is None or now - self._probed_at >= self.timers.probe:
                 self._alive = await self._probe()
                 self._probed_at = self.clock.monotonic()
@@ -45,8 +50,8 @@ class Host:
     async def _probe(self) -> bool:
         try:
             await self.transport.request("GET", "/version", timeout=self.timers.probe)
-        except ApiError:
-            return True  # a refusal is an answer
+        except (ApiError, NeedsLogin):
+            return True  # a refusal is an answer; a stream that is open needs no new login
         except KtuiError as error:
             self.gate.lost(str(error))  # so that not every quiet stream finds out by itself
             return False

@@ -12,11 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ktui.demo.access import User
 from ktui.kube import listing
 from ktui.kube.backoff import Backoff
 from ktui.kube.failures import ApiError, HeadersLate, UnexpectedAnswer, Unreachable, api_error, one_line
 from ktui.kube.feed import Feed
 from ktui.kube.gate import Gate, Hold
+from ktui.kube.host import Host
 from ktui.kube.lines import LineSplitter
 from ktui.kube.listing import TooMany, read_pages
 from ktui.kube.login import NeedsLogin
@@ -26,7 +28,7 @@ from ktui.kube.timers import Clock, Span, Timers
 from ktui.kube.transport import Stream
 from ktui.model.decode import DecodeError
 from ktui.model.kinds import KINDS
-from tests.unit.kube.harness import fast
+from tests.unit.kube.harness import StaticCredentials, fast, rig, transport_to
 
 
 @given(st.lists(st.binary(max_size=20).filter(lambda b: b"\n" not in b)), st.lists(st.integers(1, 9), min_size=1))
@@ -371,3 +373,21 @@ def test_a_secret_is_masked_before_the_message_is_cut(before: int, form: str) ->
     error = api_error(403, text.encode(), lambda said: said.replace(secret, "[redacted]"))
     assert "SECRET" not in str(error)
     assert len(str(error)) < 400
+
+
+async def test_a_server_that_wants_to_be_left_alone_is_not_probed() -> None:
+    async with rig() as r, transport_to(r.server.url, timers=fast(probe=0.0, retry_after_cap=60.0)) as transport:
+        host = Host(transport)
+        assert await host.alive()
+        transport.gate.asked_to_wait(ApiError(429, "", "busy", retry_after="30"))
+        assert await host.alive()
+        assert len(r.faults.asked("GET /version")) == 1
+
+
+async def test_a_login_that_ran_out_does_not_make_a_server_dead() -> None:
+    async with rig(tokens={"good": User("u")}) as r:
+        credentials = StaticCredentials("old")
+        async with transport_to(r.server.url, credentials=credentials, timers=fast(probe=0.0)) as transport:
+            assert await Host(transport).alive()
+            assert credentials.renewed == 1
+            assert transport.gate.hold is None
