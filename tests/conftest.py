@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 
 from hypothesis import settings
 
@@ -15,3 +16,6 @@ asyncio.set_event_loop(None)
 # On a busy machine one example can take any time.
 settings.register_profile("ktui", deadline=None)
 settings.load_profile("ktui")
+
+# Programs that tests start behave as they do for a person, whatever the machine that runs the tests has set.
+os.environ.pop("PYTHONUNBUFFERED", None)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from queue import Empty
+from typing import ClassVar
 
 from textual.driver import Driver
 from textual.drivers._writer_thread import WriterThread
@@ -23,6 +24,7 @@ class PatientDriver(LinuxDriver):
     """Textual's driver whose writes never block. Uses the writer thread's queue, which has no public face."""
 
     _writer_thread: WriterThread | None
+    stuck: ClassVar[bool] = False  # the terminal did not take the last output of an application that has ended
 
     def start_application_mode(self) -> None:
         super().start_application_mode()  # type: ignore[no-untyped-call]
@@ -43,6 +45,7 @@ class PatientDriver(LinuxDriver):
         if writer is not None:
             writer._queue.put(None)
             writer.join(_PATIENCE)
+            PatientDriver.stuck = writer.is_alive()
         super().close()
 
 

@@ -26,6 +26,7 @@ def run(opener: Opener, settings: Settings) -> int:
     os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
     hold_collector()
     from ktui.ui.app import KtuiApp
+    from ktui.ui.driver import PatientDriver
 
     app = KtuiApp(
         opener,
@@ -35,7 +36,11 @@ def run(opener: Opener, settings: Settings) -> int:
         on_settled=settle_collector,
     )
     app.run()
-    return app.return_code or 0
+    code = app.return_code or 0
+    if PatientDriver.stuck:
+        # The writer thread holds the buffer of stderr while it waits for the terminal; the interpreter's end would wait for it.
+        os._exit(code)
+    return code
 
 
 def needs_ascii(settings: Settings) -> bool:
