@@ -26,8 +26,8 @@ def header(session: Session, glyphs: Glyphs, now: float) -> tuple[list[Part], Li
     from ktui.ui.streams import summary
 
     target, player = session.target, session.player
-    left = [Part((Cell(mark, "bad"),), priority=10) for mark in _marks(target, player)]
-    left.append(Part((Cell(target.context or target.server),), priority=9))
+    left = [Part((Cell(mark, "bad"),), priority=10, keep=True) for mark in _marks(target, player)]
+    left.append(Part((Cell(target.context or target.server),), priority=9, keep=True))
     if target.version:
         left.append(Part((Cell(target.version, "dim"),), priority=3))
     if target.user:

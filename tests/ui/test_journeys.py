@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ktui.errors import KtuiError
@@ -361,3 +363,18 @@ async def test_trouble_is_readable_whole_at_80_columns_and_nothing_is_counted_be
         assert "0 gangs" not in text(app)
         await pilot.press("slash", "x", "enter")
         await shows(pilot, "filter x")
+
+
+@pytest.mark.parametrize("marks", [{}, {"insecure": True}, {"read_only": True, "impersonated": "viewer"}])
+@pytest.mark.parametrize("columns", [72, 80, 120])
+async def test_the_context_is_on_the_screen_however_long_its_name(marks: dict[str, Any], columns: int) -> None:
+    """Which cluster it is must be readable before a write to it is confirmed; in an ARN the end says it."""
+    context = "arn:aws:eks:eu-west-1:123456789012:cluster/llm-prod"
+    async with running(ScriptedOpener(example(), Target(context=context, **marks)), (columns, 24)) as (app, pilot):
+        await shows(pilot, "llm-train")
+        head = lines(app)[0]
+        assert "cluster/llm-prod" in head
+        assert "live" in head
+        assert all(
+            mark in head for mark, given in (("INSECURE", "insecure"), ("READ-ONLY", "read_only")) if given in marks
+        )
