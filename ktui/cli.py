@@ -82,7 +82,10 @@ def parser() -> argparse.ArgumentParser:
     )
     group.add_argument("--context", metavar="NAME", help="kubeconfig context to use")
     group.add_argument(
-        "-n", "--namespace", metavar="NAME", help="without it, commands take the context's own and screens take all"
+        "-n",
+        "--namespace",
+        metavar="NAME",
+        help="namespace; the default is the context's for commands, all for screens",
     )
     group.add_argument("-A", "--all-namespaces", action="store_true", help="show all namespaces")
     group.add_argument("--as", dest="as_user", metavar="USER", help="user to impersonate")
