@@ -71,7 +71,7 @@ def become_ktui(arguments: list[str]) -> int:
 
 def test(pytest_arguments: list[str]) -> int:
     """Runs every check even when one fails; pytest comes last, so that its closing line is the last one of a good run."""
-    sources = ["ktui", "tests", "dev.py"]
+    sources = ["ktui", "tests", "docs", "dev.py"]
     checks: dict[str, list[str | Path]] = {
         "ruff check": [BIN / "ruff", "check"],
         "ruff format --check": [BIN / "ruff", "format", "--check"],

@@ -1,7 +1,4 @@
-"""Make the screenshots of the documentation from the app itself, on a shipped recording.
-
-    python -m docs.screenshots.make
-"""
+"""Make the screenshots of the documentation from the app itself, on a shipped recording: `python -m docs.screenshots.make`."""
 
 from __future__ import annotations
 
@@ -33,8 +30,8 @@ async def _settle(pilot: Pilot[int]) -> None:
         await pilot.pause(0.05)
 
 
-async def _shoot(name: str, size: tuple[int, int], keys: tuple[str, ...], theme: str) -> None:
-    app = KtuiApp(ReplayOpener(str(resources.recording(RECORDING)), DEGRADED), theme=theme)
+async def _shoot(name: str, size: tuple[int, int], keys: tuple[str, ...]) -> None:
+    app = KtuiApp(ReplayOpener(str(resources.recording(RECORDING)), DEGRADED))
     async with app.run_test(size=size) as pilot:
         await _settle(pilot)
         await pilot.press("space")  # hold the recording at this moment
@@ -51,8 +48,7 @@ def _without_web_fonts(picture: str) -> str:
 
 async def main() -> None:
     for name, (size, keys) in SHOTS.items():
-        await _shoot(name, size, keys, "dark")
-    await _shoot("gangs-light", *SHOTS["gangs"], "light")
+        await _shoot(name, size, keys)
 
 
 if __name__ == "__main__":
