@@ -239,8 +239,9 @@ class Watcher:
         empty = True
         while (lines := await self._next_lines(feed, idle)) is not None:
             for line in lines:
-                empty = False
-                self._apply(self._decode(line))
+                event = self._decode(line)
+                empty = empty and event.type == "BOOKMARK"  # servers may end every watch with one
+                self._apply(event)
                 if time.perf_counter() > self._slice_ends:
                     await self._breathe()
             if feed.dropped:

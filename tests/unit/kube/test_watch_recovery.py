@@ -52,10 +52,11 @@ async def test_w07_the_servers_time_out_is_no_failure() -> None:
         assert "waiting" not in r.view.phases()
 
 
-async def test_w08_a_server_that_closes_at_once_gets_few_requests() -> None:
+@pytest.mark.parametrize("last", [[], [bookmark("4")]], ids=["nothing", "a bookmark"])
+async def test_w08_a_server_that_closes_at_once_gets_few_requests(last: list[bytes]) -> None:
     """Sixty seconds, at a hundredth: the doubling of the wait is what keeps them few."""
     async with rig() as r:
-        r.faults.script(WATCH, Stream([]), repeat=True)
+        r.faults.script(WATCH, Stream(last), repeat=True)
         connection = r.connect(fast(short_watch=60.0))
         await connection.start(("Pod",))
         await asyncio.sleep(0.6)
