@@ -8,6 +8,7 @@ converts the rest: one odd field costs that field, never the row.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from typing import Any, Final, Generic, TypeVar, cast
 
 import msgspec
@@ -95,6 +96,12 @@ class _List(Struct, Generic[T]):
     metadata: ListMeta = ListMeta()
 
 
+class _RawList(Struct):
+    items: list[msgspec.Raw]
+    kind: str = ""
+    metadata: ListMeta = ListMeta()
+
+
 class _BookmarkMeta(Wire, frozen=True):
     resource_version: str = ""
     annotations: Labels | None = None
@@ -168,6 +175,22 @@ def decode_list(kind: Kind, version: str, data: bytes) -> ListPage:
         raise DecodeError(f"the items of the list of {kind.plural} are {_type_name(items)}")
     meta = cast("ListMeta", lenient.convert(document.get("metadata") or {}, ListMeta))
     return _page(tuple(from_builtins(kind, version, item) for item in items or ()), meta)
+
+
+def decode_list_slowly(kind: Kind, version: str, data: bytes) -> Iterator[ListPage | None]:
+    """The same, one object at a time: None after each, the page at the end. For pages that would hold up everything else."""
+    try:
+        raw = msgspec.json.decode(data, type=_RawList)
+    except NOT_DECODED:
+        raw = None
+    if raw is None or (raw.kind and not raw.kind.endswith("List")):
+        yield decode_list(kind, version, data)  # says what is wrong, or copes with it
+        return
+    items = []
+    for item in raw.items:
+        items.append(decode_object(kind, version, bytes(item)))
+        yield None
+    yield _page(tuple(items), raw.metadata)
 
 
 def decode_event(kind: Kind, version: str, line: bytes) -> WatchEvent:
