@@ -26,15 +26,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"ktui {__version__}")
         return 0
     try:
-        code = _run(arguments)
-        sys.stdout.flush()  # here, where a reader that went away is no error, and not when the interpreter ends
-        return code
+        return _flushed(arguments)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
         # The reader went away (`ktui get … | head`); keep the interpreter from failing again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _flushed(arguments: list[str]) -> int:
+    """Output is flushed here, where a reader that went away is no error, and not when the interpreter ends."""
+    code = _run(arguments)
+    sys.stdout.flush()
+    return code
 
 
 def _run(arguments: list[str]) -> int:
@@ -118,7 +123,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", metavar="COMMAND")
 
     get = commands.add_parser("get", parents=[cluster, recorded], help="print gangs, pods, devices, claims, taints, …")
-    get.add_argument("resource", type=_resource, choices=RESOURCES, metavar="RESOURCE", help=", ".join(RESOURCES))
+    get.add_argument("resource", type=_resource, metavar="RESOURCE[/NAME]", help=", ".join(RESOURCES))
     get.add_argument("name", nargs="?", metavar="NAME", help="only this one")
     get.add_argument(
         "-l", "--selector", default="", metavar="SELECTOR", help="label selector, e.g. team=llm,tier!=test"
@@ -166,10 +171,15 @@ def _program() -> str:
     return "kubectl ktui" if name == "kubectl-ktui" else "ktui"
 
 
-def _resource(text: str) -> str:
-    """The singular is accepted too, as by kubectl."""
-    plural = f"{text}s"
-    return plural if plural in RESOURCES else text
+def _resource(text: str) -> tuple[str, str]:
+    """(resource, name or ""). The singular and RESOURCE/NAME are accepted too, as by kubectl."""
+    import argparse
+
+    resource, _, name = text.partition("/")
+    plural = resource if resource in RESOURCES else f"{resource}s"
+    if plural not in RESOURCES:
+        raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(RESOURCES)}")
+    return plural, name
 
 
 def _seconds(text: str) -> float:

@@ -45,9 +45,10 @@ class Gang(NamedTuple):
         return max(1, self.min_count or 1)
 
     @property
-    def needed_text(self) -> str:
-        """`needed` as shown: "?" while no object says it."""
-        return "?" if self.min_count is None else str(self.needed)
+    def wanted_text(self) -> str:
+        """How many pods there should be, as shown beside those that run: all that exist, at least minCount; "?" while no
+        object says how many are needed."""
+        return "?" if self.min_count is None else str(max(self.needed, self.active + self.succeeded))
 
     @property
     def created(self) -> float | None:

@@ -13,7 +13,7 @@ from ktui.cluster.state import Cluster, Entity
 from ktui.commands import labels
 from ktui.commands.printing import table
 from ktui.commands.source import Filled, fill
-from ktui.errors import KtuiError
+from ktui.errors import KtuiError, UsageError
 from ktui.model.kinds import KINDS
 from ktui.ui.safe import safe
 from ktui.views.base import Row, View
@@ -24,13 +24,19 @@ JSON_VERSION = 1
 
 def run(args: argparse.Namespace) -> int:
     """Print the rows; 0, or 1 when the one that was named is not there or what is needed cannot be read."""
-    view = VIEWS[cast("Entity", args.resource)]
+    resource, named = args.resource
+    if named and args.name:
+        raise UsageError(f"two names: {named!r} and {args.name!r}")
+    name = named or args.name
+    view = VIEWS[cast("Entity", resource)]
     matches = labels.parse(args.selector)
+    if args.selector and view.id == "devices":
+        raise UsageError("devices have no labels to select by")
     filled = fill(args, view.kinds + view.joins)
     _check_readable(filled.cluster, view)
-    rows = [row for row in _rows(view, filled, args.name) if matches(view.labels(filled.cluster, row.key))]
-    if args.name and not rows:
-        raise KtuiError(f"no {view.id.removesuffix('s')} {args.name!r}{_where(view, filled)}")
+    rows = [row for row in _rows(view, filled, name) if matches(view.labels(filled.cluster, row.key))]
+    if name and not rows:
+        raise KtuiError(f"no {view.id.removesuffix('s')} {name!r}{_where(view, filled)}")
     _print(args.output, view, filled, rows)
     _warn_unreadable(filled.cluster, view)
     return 0

@@ -16,6 +16,7 @@ from ktui.diagnose.diagnosis import Diagnosis, Evidence
 from ktui.model.kinds import KINDS
 from ktui.model.meta import Condition
 from ktui.model.pod import DEFAULT_SCHEDULER, Pod
+from ktui.model.podstatus import in_trouble, status_word
 from ktui.model.time import parse_time
 
 _REPEATS = "pod group is unschedulable"
@@ -37,7 +38,13 @@ def diagnose(cluster: Cluster, gang: Gang) -> Diagnosis:
 def _counts(gang: Gang) -> str:
     done = f", {gang.succeeded} succeeded" if gang.succeeded else ""
     failed = f", {gang.failed} failed" if gang.failed else ""
-    return f"{gang.running} of {gang.needed} run{done}{failed}"
+    trouble = "".join(f", {count} in {word}" for word, count in sorted(troubles(gang).items()))
+    return f"{gang.running} of {gang.needed} run{done}{failed}{trouble}"
+
+
+def troubles(gang: Gang) -> Counter[str]:
+    """What keeps containers of its pods from running, by kubectl's word for it: a pod's phase says Running all the same."""
+    return Counter(status_word(pod) for pod in gang.members if in_trouble(pod))
 
 
 def _unread(cluster: Cluster, gang: Gang) -> str:

@@ -108,8 +108,25 @@ class AllocatedResourceStatus(Wire, frozen=True):
     resources: tuple[ResourceHealth, ...] | None = None
 
 
+class ContainerWaiting(Wire, frozen=True):
+    reason: str | None = None
+
+
+class ContainerTerminated(Wire, frozen=True):
+    reason: str | None = None
+    exit_code: int | None = None
+
+
+class ContainerState(Wire, frozen=True):
+    """Neither member is set while the container runs."""
+
+    waiting: ContainerWaiting | None = None
+    terminated: ContainerTerminated | None = None
+
+
 class ContainerStatus(Wire, frozen=True):
     name: str = ""
+    state: ContainerState | None = None
     ready: bool | None = None
     restart_count: int | None = None
     allocated_resources_status: tuple[AllocatedResourceStatus, ...] | None = None

@@ -6,7 +6,9 @@ import functools
 import re
 from datetime import UTC, datetime
 
-_RFC3339 = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-]\d\d):(\d\d))\Z", re.ASCII)
+_RFC3339 = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-]\d\d):(\d\d))\Z", re.ASCII
+)
 
 
 @functools.lru_cache(maxsize=8192)

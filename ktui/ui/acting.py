@@ -249,7 +249,8 @@ def _lines(plan: Plan, rehearsal: Rehearsal) -> list[Line]:
     if len(blast.deleted) > _LISTED:
         lines.append((Cell(f"  and {len(blast.deleted) - _LISTED} more", "bad"),))
     if blast.tolerating:
-        lines.append((Cell(f"{len(blast.tolerating)} pods tolerate it", "dim"),))
+        count = len(blast.tolerating)
+        lines.append((Cell(f"{count} pods tolerate it" if count > 1 else "1 pod tolerates it", "dim"),))
     lines += [
         (),
         (Cell("server dry run  ", "dim"), Cell(rehearsal.message or rehearsal.status)),

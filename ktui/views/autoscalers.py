@@ -40,14 +40,14 @@ class AutoscalersView:
     kinds = ("HorizontalPodAutoscaler",)
     joins = ("Event",)
     columns = (
-        Column("namespace", "NAMESPACE", 9, 1, priority=4),
+        Column("namespace", "NAMESPACE", 9, 1, priority=8),
         Column("name", "AUTOSCALER", 12, 2, priority=9),
         Column("target", "TARGET", 14, 2, priority=3),
         Column("min", "MIN", 4, 0, priority=8, kind="number"),
         Column("now", "NOW", 4, 0, priority=8, kind="number"),
         Column("max", "MAX", 4, 0, priority=8, kind="number"),
         Column("state", "STATE", 12, 0, priority=7),
-        Column("metrics", "METRICS", 14, 3, priority=5),
+        Column("metrics", "METRICS", 14, 3, priority=1),
         Column("age", "AGE", 6, 0, priority=2, kind="age"),
         Column("why", "WHY", 12, 4, priority=6),
     )

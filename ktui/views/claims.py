@@ -33,10 +33,10 @@ class ClaimsView:
     kinds = ("ResourceClaim",)
     joins = ("Pod", "PodGroup", "ResourceSlice", "DeviceTaintRule", "Event")
     columns = (
-        Column("namespace", "NAMESPACE", 9, 1, priority=4),
+        Column("namespace", "NAMESPACE", 9, 1, priority=8),
         Column("claim", "CLAIM", 18, 4, priority=9),
         Column("state", "STATE", 18, 0, priority=8),
-        Column("wants", "WANTS", 10, 2, priority=5),
+        Column("wants", "WANTS", 10, 2, priority=2),
         Column("devices", "DEVICES", 14, 3, priority=7),
         Column("users", "USED BY", 12, 3, priority=6),
         Column("age", "AGE", 6, 0, priority=3, kind="age"),

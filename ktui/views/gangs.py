@@ -9,12 +9,13 @@ from ktui.cluster.allocation import devices_of, group_claims
 from ktui.cluster.gangs import Gang, GangState, display_name, gang, gang_keys, pod_scheduled, scheduled_condition
 from ktui.cluster.state import Cluster
 from ktui.diagnose.diagnosis import Diagnosis
-from ktui.diagnose.gang import diagnose
+from ktui.diagnose.gang import diagnose, troubles
 from ktui.model.meta import Key
 from ktui.model.pod import Pod
+from ktui.model.podstatus import status_word
 from ktui.model.time import format_age, parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
-from ktui.views.shared import as_key, device_text, owner_text, pod_style, pod_word, time_text
+from ktui.views.shared import as_key, device_text, owner_text, pod_style, time_text
 
 STYLES: Final[dict[GangState, Style]] = {
     "Pending": "warn",
@@ -75,16 +76,17 @@ class GangsView:
         diagnosis = diagnose(cluster, found)
         name = display_name(cluster, found.key)
         devices = count_devices(cluster, found)
-        why = diagnosis.message if found.state in PROBLEMS else ""
+        problem = found.state in PROBLEMS or bool(troubles(found))
+        why = diagnosis.message if problem else ""
         style = STYLES.get(found.state, "")
         cells = (
             Cell(found.key[0]),
             Cell(name),
             Cell(found.state, style),
-            Cell(f"{found.running} of {found.needed_text}", "" if found.running >= found.needed else style),
+            Cell(f"{found.running} of {found.wanted_text}", "" if found.running >= found.needed else style),
             Cell(str(devices), "dim" if not devices else ""),
             Cell("", "dim"),
-            Cell(why, style if found.state == "Degraded" else ""),
+            Cell(why, "bad" if found.state == "Degraded" or found.state not in PROBLEMS else ""),
         )
         created = found.created
         sort = (
@@ -104,7 +106,7 @@ class GangsView:
             uid=f"{owner.metadata.uid}/{found.key[1]}" if owner else f"name:{found.key}",
             namespace=found.key[0],
             since=created,
-            problem=found.state in PROBLEMS,
+            problem=problem,
         )
 
     def names(self, cluster: Cluster, key: RowKey) -> tuple[str, ...]:
@@ -216,7 +218,7 @@ def _member(cluster: Cluster, pod: Pod, now: float) -> Line:
     age = format_age(now - created) if created is not None else ""
     return (
         Cell(f"{pod.name}  "),
-        Cell(f"{pod_word(pod)}  ", pod_style(pod)),
+        Cell(f"{status_word(pod)}  ", pod_style(pod)),
         Cell(f"{age}  ", "dim"),
         Cell(f"{pod.spec.node_name or ''}  "),
         Cell(devices or said, "" if devices else "warn"),

@@ -13,10 +13,11 @@ from ktui.cluster.taints import EffectiveTaint, taints_of, worst
 from ktui.model.event import Event
 from ktui.model.meta import Key
 from ktui.model.pod import Pod
+from ktui.model.podstatus import status_word
 from ktui.model.resourceslice import DeviceId
 from ktui.model.time import format_age, parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
-from ktui.views.shared import as_key, device_full, device_text, owner_text, pod_style, pod_word, time_text
+from ktui.views.shared import as_key, device_full, device_text, owner_text, pod_style, time_text
 from ktui.views.taints import taint_document
 
 
@@ -53,7 +54,7 @@ class PodsView:
         shown, style = _devices_cell(
             devices, waiting, bad=bad or unhealthy, tainted=any(t.effect != "None" for t in taints)
         )
-        word = pod_word(pod)
+        word = status_word(pod)
         created = parse_time(pod.metadata.creation_timestamp)
         node = pod.spec.node_name or ""
         gang = display_name(cluster, (pod.namespace, pod.group)) if pod.group else ""
@@ -73,7 +74,7 @@ class PodsView:
             uid=pod.metadata.uid,
             namespace=pod.namespace,
             since=created,
-            problem=word not in ("Running", "Succeeded") or bad or unhealthy,
+            problem=word not in ("Running", "Succeeded", "Completed") or bad or unhealthy,
         )
 
     def names(self, cluster: Cluster, key: RowKey) -> tuple[str, ...]:  # noqa: ARG002 - the key says it
@@ -89,7 +90,7 @@ class PodsView:
             return ()
         health = pod_health(cluster, pod)
         about = pairs(
-            ("status", pod_word(pod), pod_style(pod)),
+            ("status", status_word(pod), pod_style(pod)),
             ("node", pod.spec.node_name),
             ("gang", pod.group),
             ("owner", owner_text(pod)),
@@ -116,7 +117,7 @@ class PodsView:
             "namespace": pod.namespace,
             "name": pod.name,
             "phase": pod.status.phase,
-            "status": pod_word(pod),
+            "status": status_word(pod),
             "node": pod.spec.node_name,
             "gang": pod.group or None,
             "containers": [

@@ -6,8 +6,9 @@ from typing import cast
 
 from ktui.cluster.gangs import display_name
 from ktui.cluster.state import Cluster
-from ktui.model.meta import Key, Object, condition
+from ktui.model.meta import Key, Object
 from ktui.model.pod import Pod
+from ktui.model.podstatus import status_word
 from ktui.model.resourceslice import Attribute as AttributeValue
 from ktui.model.resourceslice import DeviceId, attribute_value
 from ktui.model.time import format_age, format_time
@@ -44,28 +45,16 @@ def attribute_text(value: AttributeValue | None) -> str:
     return "" if plain is None else str(plain)
 
 
-def pod_word(pod: Pod) -> str:
-    """A pod's state in one word, as kubectl's STATUS column puts it (without container reasons)."""
-    if pod.metadata.deletion_timestamp is not None:
-        return "Terminating"
-    if pod.status.reason:
-        return pod.status.reason
-    scheduled = condition(pod.status.conditions, "PodScheduled")
-    if scheduled is not None and scheduled.status == "False" and scheduled.reason == "SchedulingGated":
-        return "SchedulingGated"
-    return pod.status.phase or "Unknown"
-
-
 def pod_style(pod: Pod) -> Style:
-    match pod_word(pod):
+    match status_word(pod):
         case "Running":
             return "ok"
-        case "Succeeded" | "Terminating":
+        case "Succeeded" | "Completed" | "Terminating":
             return "dim"
-        case "Failed" | "Evicted":
-            return "bad"
-        case _:
+        case "Pending" | "SchedulingGated" | "ContainerCreating" | "PodInitializing":
             return "warn"
+        case _:
+            return "bad"
 
 
 def owner_text(obj: Object | None) -> str:

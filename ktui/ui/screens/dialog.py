@@ -99,7 +99,11 @@ class ActionDialog(ModalScreen[bool]):
     def _submitted(self) -> None:
         """Enter in the field moves on to the button; a pasted line end confirms nothing."""
         button = self.query_one("#confirm", Button)
-        (self.query_one("#cancel", Button) if button.disabled else button).focus()
+        if not button.disabled:
+            button.focus()
+        elif self._preview.confirm is not None:
+            asked = content("that is not  ", Cell(self._preview.confirm, "accent"), "  - type it, or esc to leave:")
+            self.query_one("#dialog-ask", Static).update(asked)
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:

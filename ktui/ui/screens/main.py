@@ -431,7 +431,7 @@ class MainScreen(Screen[None]):
         pool = self._deck.map.cursor if self._deck is not None and self._deck.map is not None else None
         if pool is not None:
             self.remove_class("-map")
-            self.query_one(FilterInput).value = pool[1]
+            self.query_one(FilterInput).value = f"{pool[1]} "  # the end of the name: node-1 is not node-10
             self._focus_rows()
 
     def run_retry(self) -> None:
@@ -464,6 +464,8 @@ class MainScreen(Screen[None]):
 
     def _context_chosen(self, name: str | None) -> None:
         if name is not None:
+            self._filter = Filter()  # what was looked for on one cluster hides rows of another
+            self.query_one(FilterInput).value = ""
             self._open_in_background(name)
 
     def run_row_yaml(self) -> None:

@@ -138,7 +138,7 @@ def test_a_name_that_nobody_knows() -> None:
 
 def test_a_group_that_does_not_exist() -> None:
     g = found(b.pod("b", group="g", meta_={"creationTimestamp": AFTER}), waiting("a"))
-    assert (g.min_count, g.needed_text, g.group) == (None, "?", None)
+    assert (g.min_count, g.wanted_text, g.group) == (None, "?", None)
     assert g.created == pytest.approx(1796018050)  # of its first pod
 
 

@@ -12,13 +12,13 @@ from ktui.cluster.devices import DeviceState
 from ktui.cluster.state import Cluster, Entity
 from ktui.model.kinds import KINDS
 from ktui.model.meta import Object
+from ktui.model.podstatus import status_word
 from ktui.views import devicemap
 from ktui.views.autoscalers import autoscaler_state
 from ktui.views.base import Row, View, pairs, search_text
 from ktui.views.claims import claim_state
 from ktui.views.devices import STYLES
 from ktui.views.registry import VIEWS
-from ktui.views.shared import pod_word
 from tests.recordings import PATHS, cluster_at
 from tests.unit import builders as b
 from tests.unit.cluster import worlds
@@ -142,7 +142,7 @@ def test_D02_words_that_nobody_knows_are_shown_as_they_are() -> None:
 def test_D06_a_pod_that_has_been_going_for_long() -> None:
     pod = b.pod("p", node="n", meta_={"deletionTimestamp": "2025-10-26T00:00:00Z", "finalizers": ["x"]})
     row, item = only("pods", pod)
-    assert cell("pods", row, "status") == item["status"] == pod_word(pod) == "Terminating"
+    assert cell("pods", row, "status") == item["status"] == status_word(pod) == "Terminating"
 
 
 def test_D06_no_time_of_creation_is_no_age() -> None:
@@ -390,3 +390,21 @@ def test_pairs_leave_out_what_has_no_value() -> None:
 
 def test_every_state_of_a_device_has_a_style() -> None:
     assert set(STYLES) == set(get_args(DeviceState))
+
+
+def test_a_gang_that_runs_in_name_only_is_a_problem() -> None:
+    """A pod whose container crashes is Running by its phase."""
+    crashing = {"containerStatuses": [{"name": "main", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]}
+    cluster = b.cluster_of(
+        b.group("g", 2),
+        b.pod("a", group="g", node="n1"),
+        b.pod("b", group="g", node="n1", status=crashing),
+        b.pod("c", group="g", node="n2"),
+    )
+    row = VIEWS["gangs"].row(cluster, ("ml", "g"))
+    assert row is not None
+    assert row.problem
+    texts = [cell.text for cell in row.cells]
+    assert "Running" in texts
+    assert "3 of 3" in texts
+    assert any("1 in CrashLoopBackOff" in text for text in texts)
