@@ -97,6 +97,7 @@ class LiveFeed:
         return time.time()
 
     async def run(self) -> None:
+        from ktui.errors import KtuiError
         from ktui.views.registry import VIEWS
 
         kinds = dict.fromkeys(kind for view in VIEWS.values() for kind in (*view.kinds, *view.joins))
@@ -104,7 +105,9 @@ class LiveFeed:
         try:
             await connection.start(kinds, self._namespaces)
             await self._introduce(connection)
-            await asyncio.Event().wait()
+            await connection.replaced()
+            # Not what was opened: nothing may be done to it by mistake, and its rows are not those of the one that was.
+            raise KtuiError("another cluster answers at this address now; what is shown is of the one before")
         finally:
             self._connection = self._desk = None
             await connection.stop()

@@ -68,6 +68,7 @@ class Connection:
         self._chores: list[asyncio.Task[NoReturn]] = []
         self._live = True
         self._discovered = asyncio.Event()
+        self._replaced = asyncio.Event()
 
     @property
     def served(self) -> Served | None:
@@ -80,6 +81,10 @@ class Connection:
         if self.served is None:
             raise KtuiError("discovery has not answered")
         return self.served
+
+    async def replaced(self) -> None:
+        """Wait until another cluster answers at this address."""
+        await self._replaced.wait()
 
     async def start(
         self, kinds: Iterable[str] = tuple(KINDS), namespaces: tuple[str, ...] = (), label_selector: str = ""
@@ -225,6 +230,7 @@ class Connection:
             return
         if uid and self.cluster_uid and uid != self.cluster_uid:
             self._host.new_epoch(self)
+            self._replaced.set()
         self.cluster_uid = uid or self.cluster_uid
 
     # ------------------------------------------------------------------ sleep
