@@ -3,62 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, cast
 
-from ktui.actions.plan import ActionRequest, Body, Document, NotPossibleError, PatchType, part
+from ktui.actions.plan import ActionRequest, Document, NotPossibleError, part
 from ktui.kube.failures import UnexpectedAnswer
 from ktui.model.kinds import Kind
 
-
-class ServerAnswer(Protocol):
-    """What `ktui.kube.apiclient.Answer` holds."""
-
-    @property
-    def document(self) -> Document: ...
-    @property
-    def audit_id(self) -> str: ...
-    @property
-    def warnings(self) -> tuple[str, ...]: ...
-
-
-class ServerAccess(Protocol):
-    """What `ktui.kube.apiclient.Access` holds."""
-
-    @property
-    def allowed(self) -> bool: ...
-    @property
-    def reason(self) -> str: ...
-
-
-class Client(Protocol):
-    """What `ktui.kube.apiclient.Api` does."""
-
-    async def get(self, group: str, version: str, plural: str, namespace: str, name: str) -> ServerAnswer: ...
-    async def create(
-        self, group: str, version: str, plural: str, namespace: str, body: Document, *, dry_run: bool
-    ) -> ServerAnswer: ...
-    async def patch(
-        self,
-        group: str,
-        version: str,
-        plural: str,
-        namespace: str,
-        name: str,
-        body: Body,
-        *,
-        content_type: PatchType,
-        dry_run: bool,
-    ) -> ServerAnswer: ...
-    async def delete(
-        self, group: str, version: str, plural: str, namespace: str, name: str, options: Document, *, dry_run: bool
-    ) -> ServerAnswer: ...
-    async def may(self, verb: str, group: str, plural: str, namespace: str = "", name: str = "") -> ServerAccess: ...
+if TYPE_CHECKING:  # importing it costs half a second, which is spent when the first dialog opens
+    from ktui.kube.apiclient import Access, Answer, Api
 
 
 class ActionApi:
     """`served` is the version of each kind that the cluster serves (kind name → version)."""
 
-    def __init__(self, client: Client, served: Mapping[str, str]) -> None:
+    def __init__(self, client: Api, served: Mapping[str, str]) -> None:
         self._client = client
         self._served = served
 
@@ -68,7 +26,7 @@ class ActionApi:
             return version
         raise NotPossibleError(f"this cluster does not serve {kind.resource}: {kind.enable or 'it is not installed'}")
 
-    async def get(self, kind: Kind, namespace: str, name: str) -> ServerAnswer:
+    async def get(self, kind: Kind, namespace: str, name: str) -> Answer:
         """The object, fresh. UnexpectedAnswer for anything that is not it, with the identity that a write is bound to."""
         answer = await self._client.get(kind.group, self.version(kind), kind.plural, namespace, name)
         metadata = part(answer.document, "metadata")
@@ -77,7 +35,7 @@ class ActionApi:
             raise UnexpectedAnswer(f"the server's answer is not the object {kind.resource} {name}")
         return answer
 
-    async def send(self, request: ActionRequest, *, dry_run: bool) -> ServerAnswer:
+    async def send(self, request: ActionRequest, *, dry_run: bool) -> Answer:
         """Send the plan's request; the dry run carries the very same body."""
         kind = request.kind
         place = (kind.group, request.version, kind.plural, request.namespace)
@@ -91,6 +49,6 @@ class ActionApi:
             case "delete":
                 return await self._client.delete(*place, request.name, cast("Document", request.body), dry_run=dry_run)
 
-    async def may(self, request: ActionRequest) -> ServerAccess:
+    async def may(self, request: ActionRequest) -> Access:
         name = "" if request.verb == "create" else request.name
         return await self._client.may(request.verb, request.kind.group, request.kind.plural, request.namespace, name)
