@@ -7,11 +7,11 @@ from typing import Final
 
 from ktui.cluster.state import Cluster
 from ktui.model.autoscaler import Amount, HorizontalPodAutoscaler, Metric, MetricTarget, MetricValue
-from ktui.model.meta import Key, condition
+from ktui.model.meta import condition
 from ktui.model.time import format_age, parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
 from ktui.views.pods import event_lines
-from ktui.views.shared import as_key, time_text
+from ktui.views.shared import ObjectsView, as_key, time_text
 
 
 def autoscaler_state(hpa: HorizontalPodAutoscaler) -> tuple[str, Style]:
@@ -33,10 +33,11 @@ def autoscaler_state(hpa: HorizontalPodAutoscaler) -> tuple[str, Style]:
     return ("active", "ok") if active is not None else ("new", "dim")
 
 
-class AutoscalersView:
+class AutoscalersView(ObjectsView):
     id: Final = "autoscalers"
     title = "Autoscalers"
     order = "namespace"
+    kind = "HorizontalPodAutoscaler"
     kinds = ("HorizontalPodAutoscaler",)
     joins = ("Event",)
     columns = (
@@ -51,9 +52,6 @@ class AutoscalersView:
         Column("age", "AGE", 6, 0, priority=2, kind="age"),
         Column("why", "WHY", 12, 4, priority=6),
     )
-
-    def keys(self, cluster: Cluster) -> Iterable[Key]:
-        return sorted(cluster.stores["HorizontalPodAutoscaler"].objects)
 
     def row(self, cluster: Cluster, key: RowKey) -> Row | None:
         hpa = _find(cluster, key)
@@ -88,13 +86,6 @@ class AutoscalersView:
             since=created,
             problem=style in ("bad", "warn"),
         )
-
-    def names(self, cluster: Cluster, key: RowKey) -> tuple[str, ...]:  # noqa: ARG002 - the key says it
-        return (as_key(key)[1],)
-
-    def labels(self, cluster: Cluster, key: RowKey) -> dict[str, str]:
-        hpa = _find(cluster, key)
-        return (hpa.metadata.labels or {}) if hpa else {}
 
     def detail(self, cluster: Cluster, key: RowKey, now: float) -> tuple[Section, ...]:
         hpa = _find(cluster, key)

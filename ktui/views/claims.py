@@ -9,11 +9,10 @@ from ktui.cluster.allocation import users
 from ktui.cluster.state import Cluster
 from ktui.cluster.taints import taints_of
 from ktui.model.claim import EXTENDED_RESOURCE_ANNOTATION, Consumer, DeviceRequest, Request, ResourceClaim
-from ktui.model.meta import Key
 from ktui.model.time import parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
 from ktui.views.pods import event_lines
-from ktui.views.shared import as_key, device_full, device_text, owner_text, time_text
+from ktui.views.shared import ObjectsView, as_key, device_full, device_text, owner_text, time_text
 from ktui.views.taints import taint_document
 
 
@@ -26,10 +25,11 @@ def claim_state(claim: ResourceClaim) -> str:
     return "allocated,reserved" if claim.status.reserved_for else "allocated"
 
 
-class ClaimsView:
+class ClaimsView(ObjectsView):
     id: Final = "claims"
     title = "Claims"
     order = "namespace"
+    kind = "ResourceClaim"
     kinds = ("ResourceClaim",)
     joins = ("Pod", "PodGroup", "ResourceSlice", "DeviceTaintRule", "Event")
     columns = (
@@ -41,9 +41,6 @@ class ClaimsView:
         Column("users", "USED BY", 12, 3, priority=6),
         Column("age", "AGE", 6, 0, priority=3, kind="age"),
     )
-
-    def keys(self, cluster: Cluster) -> Iterable[Key]:
-        return sorted(cluster.stores["ResourceClaim"].objects)
 
     def row(self, cluster: Cluster, key: RowKey) -> Row | None:
         claim = cluster.claim(as_key(key))
@@ -74,13 +71,6 @@ class ClaimsView:
             since=created,
             problem=state == "pending" or tainted,
         )
-
-    def names(self, cluster: Cluster, key: RowKey) -> tuple[str, ...]:  # noqa: ARG002 - the key says it
-        return (as_key(key)[1],)
-
-    def labels(self, cluster: Cluster, key: RowKey) -> dict[str, str]:
-        claim = cluster.claim(as_key(key))
-        return (claim.metadata.labels or {}) if claim else {}
 
     def detail(self, cluster: Cluster, key: RowKey, now: float) -> tuple[Section, ...]:
         claim = cluster.claim(as_key(key))

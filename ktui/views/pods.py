@@ -11,20 +11,20 @@ from ktui.cluster.health import Health, pod_health
 from ktui.cluster.state import Cluster
 from ktui.cluster.taints import EffectiveTaint, taints_of, worst
 from ktui.model.event import Event
-from ktui.model.meta import Key
 from ktui.model.pod import Pod
 from ktui.model.podstatus import status_word
 from ktui.model.resourceslice import DeviceId
 from ktui.model.time import format_age, parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
-from ktui.views.shared import as_key, device_full, device_text, owner_text, pod_style, time_text
+from ktui.views.shared import ObjectsView, as_key, device_full, device_text, owner_text, pod_style, time_text
 from ktui.views.taints import taint_document
 
 
-class PodsView:
+class PodsView(ObjectsView):
     id: Final = "pods"
     title = "Pods"
     order = "namespace"
+    kind = "Pod"
     kinds = ("Pod",)
     joins = ("ResourceClaim", "ResourceSlice", "DeviceTaintRule", "PodGroup", "Event")
     columns = (
@@ -36,9 +36,6 @@ class PodsView:
         Column("age", "AGE", 6, 0, priority=5, kind="age"),
         Column("devices", "DEVICES", 16, 4, priority=7),
     )
-
-    def keys(self, cluster: Cluster) -> Iterable[Key]:
-        return sorted(cluster.stores["Pod"].objects)
 
     def row(self, cluster: Cluster, key: RowKey) -> Row | None:
         pod = cluster.pod(as_key(key))
@@ -76,13 +73,6 @@ class PodsView:
             since=created,
             problem=word not in ("Running", "Succeeded", "Completed") or bad or unhealthy,
         )
-
-    def names(self, cluster: Cluster, key: RowKey) -> tuple[str, ...]:  # noqa: ARG002 - the key says it
-        return (as_key(key)[1],)
-
-    def labels(self, cluster: Cluster, key: RowKey) -> dict[str, str]:
-        pod = cluster.pod(as_key(key))
-        return (pod.metadata.labels or {}) if pod else {}
 
     def detail(self, cluster: Cluster, key: RowKey, now: float) -> tuple[Section, ...]:
         pod = cluster.pod(as_key(key))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import cast
 
 from ktui.cluster.gangs import display_name
@@ -13,6 +14,22 @@ from ktui.model.resourceslice import Attribute as AttributeValue
 from ktui.model.resourceslice import DeviceId, attribute_value
 from ktui.model.time import format_age, format_time
 from ktui.views.base import RowKey, Style
+
+
+class ObjectsView:
+    """What the views have in common whose rows are the objects of one kind. Subclasses name the `kind`."""
+
+    kind: str
+
+    def keys(self, cluster: Cluster) -> Iterable[Key]:
+        return sorted(cluster.stores[self.kind].objects)
+
+    def names(self, cluster: Cluster, key: RowKey) -> tuple[str, ...]:  # noqa: ARG002 - the key says it
+        return (as_key(key)[1],)
+
+    def labels(self, cluster: Cluster, key: RowKey) -> dict[str, str]:
+        found = cluster.stores[self.kind].get(as_key(key))
+        return (found.metadata.labels or {}) if found else {}
 
 
 def as_key(key: RowKey) -> Key:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from ktui.cluster.gangs import Gang, gang
 from ktui.cluster.state import Cluster
-from ktui.model.meta import Key
 from ktui.model.time import parse_time
 from ktui.model.workload import Workload
 from ktui.views.base import Cell, Column, Document, Row, RowKey, Section, pairs
 from ktui.views.gangs import PROBLEMS, STYLES, WORST_FIRST
-from ktui.views.shared import as_key, owner_text, time_text
+from ktui.views.shared import ObjectsView, as_key, owner_text, time_text
 
 
-class WorkloadsView:
+class WorkloadsView(ObjectsView):
     id: Final = "workloads"
     title = "Workloads"
     order = "namespace"
+    kind = "Workload"
     kinds = ("Workload",)
     joins = ("Pod", "PodGroup", "ResourceClaim")
     columns = (
@@ -30,9 +29,6 @@ class WorkloadsView:
         Column("pods", "PODS", 10, 0, priority=7),
         Column("age", "AGE", 6, 0, priority=3, kind="age"),
     )
-
-    def keys(self, cluster: Cluster) -> Iterable[Key]:
-        return sorted(cluster.stores["Workload"].objects)
 
     def row(self, cluster: Cluster, key: RowKey) -> Row | None:
         workload = cluster.workload(as_key(key))
@@ -61,13 +57,6 @@ class WorkloadsView:
             since=created,
             problem=state in PROBLEMS,
         )
-
-    def names(self, cluster: Cluster, key: RowKey) -> tuple[str, ...]:  # noqa: ARG002 - the key says it
-        return (as_key(key)[1],)
-
-    def labels(self, cluster: Cluster, key: RowKey) -> dict[str, str]:
-        workload = cluster.workload(as_key(key))
-        return (workload.metadata.labels or {}) if workload else {}
 
     def detail(self, cluster: Cluster, key: RowKey, now: float) -> tuple[Section, ...]:
         workload = cluster.workload(as_key(key))
