@@ -74,7 +74,7 @@ class _Ask:
 
 
 async def _act(args: argparse.Namespace, ask: _Ask, wish: Wanted) -> int:
-    _, target = resolve(wish)
+    target = resolve(wish)
     cluster = Cluster()
     async with open_transport(wish, target) as transport:
         try:

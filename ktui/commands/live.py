@@ -38,7 +38,7 @@ class LiveOpener:
 
         self._args.readonly = self._read_only
         wish = wanted(self._args)
-        _, target = resolve(wish, context or None)
+        target = resolve(wish, context or None)
         everywhere = getattr(self._args, "all_namespaces", False)
         only = None if everywhere else getattr(self._args, "namespace", None)
         shown = Target(

@@ -50,7 +50,7 @@ async def _from_cluster(args: argparse.Namespace, kinds: tuple[str, ...]) -> Fil
     from ktui.kube.opening import open_transport, resolve
 
     wish = wanted(args)
-    _, target = resolve(wish)
+    target = resolve(wish)
     cluster = Cluster()
     # A device may be in use from any namespace: what is not of a namespace is joined with all of them.
     everywhere = getattr(args, "all_namespaces", False) or not KINDS[kinds[0]].namespaced

@@ -34,16 +34,13 @@ from ktui.kube.target import ExecSettings, ProxySettings, Target
 from ktui.kube.tls import Material, TlsMaterialError, build_context, read_material
 from ktui.kube.tokens import REREAD_AFTER, TokenError, TokenFile, oidc_id_token
 
-__all__ = ["Approve", "Credentials", "Interactive", "NeedsLogin", "ProxySettings", "RunPlugin", "proxy_for"]
+__all__ = ["Credentials", "Interactive", "NeedsLogin", "ProxySettings", "RunPlugin", "proxy_for"]
 
 _LONGEST_REASON: Final = 400  # characters of what a plug-in said
 _REMEMBERED: Final = 8  # earlier tokens, which may still be on their way into a log
 
 Interactive: TypeAlias = Callable[[Callable[[], Awaitable[PluginCredential]]], Awaitable[PluginCredential]]
 """Hands the terminal over, awaits its argument (the plug-in's run), takes the terminal back, gives the run's result."""
-
-Approve: TypeAlias = Callable[[ExecSettings], Awaitable[bool]]
-"""Asks a person whether a plug-in from a file outside ~/.kube may run; remembers the answer (`execplugin.digest`)."""
 
 
 class RunPlugin(Protocol):
@@ -61,9 +58,7 @@ class RunPlugin(Protocol):
 
 
 class Credentials:
-    """`clock` gives Unix seconds. Without `interactive`, plug-ins that insist on a terminal raise NeedsLogin; without
-    `approve`, every plug-in of the kubeconfig runs, as with kubectl.
-    """
+    """`clock` gives Unix seconds. Without `interactive`, plug-ins that insist on a terminal raise NeedsLogin."""
 
     def __init__(
         self,
@@ -72,14 +67,12 @@ class Credentials:
         clock: Callable[[], float] = time.time,
         run_plugin: RunPlugin = run_plugin,
         interactive: Interactive | None = None,
-        approve: Approve | None = None,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self.target = target
         self._clock = clock
         self._run_plugin = run_plugin
         self._interactive = interactive
-        self._approve = approve
         self._environ = environ
         plugin = target.auth.plugin
         self._plugin = PluginSession(partial(self._ask_plugin, plugin), clock) if plugin else None
@@ -243,8 +236,6 @@ class Credentials:
         raise self._plugin_failed(failure)
 
     async def _ask_plugin(self, settings: ExecSettings) -> PluginCredential:
-        if not settings.trusted and self._approve is not None and not await self._approve(settings):
-            raise PluginError("the exec plug-in was not allowed to run")
         before = self._plugin.current if self._plugin else None
         cluster = await asyncio.to_thread(self._cluster_info) if settings.provide_cluster_info else None
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import hashlib
 import os
 import shutil
 import signal
@@ -108,11 +107,6 @@ def find_command(settings: ExecSettings, environ: Mapping[str, str]) -> str:
     if not Path(found).is_absolute():
         raise PluginError(f"{_name(settings)} is found only through a relative entry of PATH, which is not safe to run")
     return found
-
-
-def digest(settings: ExecSettings, environ: Mapping[str, str]) -> str:
-    """What a person's consent is remembered by: the program that would run and its arguments, as hexadecimal SHA-256."""
-    return hashlib.sha256(msgspec.json.encode([find_command(settings, environ), *settings.args])).hexdigest()
 
 
 def cluster_info(target: Target, authority: bytes, proxy_url: str = "") -> dict[str, object]:

@@ -2,12 +2,11 @@
 
 `--kubeconfig` names the only file; else every file of KUBECONFIG, missing ones skipped; else ~/.kube/config. Of entries
 with the same name the first file's wins whole; the first non-empty current-context wins. ktui never writes these files.
-All but `load_in_thread` block on local files.
+All of it blocks on local files: from an event loop, in a thread.
 """
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -24,10 +23,9 @@ from ktui.kube.resolve import Overrides, is_namespace, resolve
 from ktui.kube.target import AuthSettings, Target, TlsSettings
 from ktui.kube.yamlfile import Tree, parse
 
-__all__ = ["ContextEntry", "KubeConfig", "LoadOptions", "SourceFile", "Target", "in_cluster", "load", "load_in_thread"]
+__all__ = ["ContextEntry", "KubeConfig", "LoadOptions", "SourceFile", "Target", "in_cluster", "load"]
 
 MAX_SIZE = 16 * 1024 * 1024
-TIME_LIMIT = 5.0  # seconds
 _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
@@ -123,7 +121,6 @@ class KubeConfig:
                 allow_plain_http=options.allow_plain_http,
                 kubeconfig=options.kubeconfig or "",
                 policy=self._policy,
-                trusted=options.home / ".kube",
             ),
         )
 
@@ -158,17 +155,6 @@ def load(options: LoadOptions) -> KubeConfig:
     contexts = tuple(_context_entry(named) for named in merged["contexts"].values())
     policy = load_policy(options.environ, options.home)
     return KubeConfig(tuple(files), contexts, options.context or current, merged, options, policy)
-
-
-async def load_in_thread(options: LoadOptions, time_limit: float = TIME_LIMIT) -> KubeConfig:
-    """`load` without blocking the event loop. Raises UsageError when a file, on a dead network mount, does not answer."""
-    try:
-        async with asyncio.timeout(time_limit):
-            return await asyncio.to_thread(load, options)
-    except TimeoutError:
-        raise UsageError(
-            f"kubeconfig could not be read within {time_limit:.0f} s: is its file system reachable?"
-        ) from None
 
 
 def in_cluster(environ: Mapping[str, str], root: Path = _SERVICE_ACCOUNT) -> Target | None:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from ktui.errors import UsageError
 from ktui.kube.credentials import Credentials
 from ktui.kube.execplugin import PluginCredential
-from ktui.kube.kubeconfig import KubeConfig, LoadOptions, in_cluster, load
+from ktui.kube.kubeconfig import LoadOptions, in_cluster, load
 from ktui.kube.resolve import is_namespace
 from ktui.kube.target import Impersonation, Target
 from ktui.kube.timers import Timers
@@ -42,14 +42,14 @@ class Wanted:
         return standard if self.request_timeout is None else replace(standard, short_get=self.request_timeout)
 
 
-def resolve(wanted: Wanted, context: str | None = None) -> tuple[KubeConfig, Target]:
-    """The merged kubeconfig, and the target of `context` (None: the one asked for or current). In a pod without any
+def resolve(wanted: Wanted, context: str | None = None) -> Target:
+    """The target of `context` (None: the one asked for or current). In a pod without any
     kubeconfig, the pod's own service account, unless a context or a file was asked for. Raises UsageError."""
     config = load(wanted.load)
     named = context or wanted.load.context or wanted.load.kubeconfig
     if config.empty and not named and (target := in_cluster(wanted.environ)) is not None:
-        return config, _as_asked(target, wanted.load)
-    return config, config.resolve(context or None)
+        return _as_asked(target, wanted.load)
+    return config.resolve(context or None)
 
 
 def _as_asked(target: Target, flags: LoadOptions) -> Target:

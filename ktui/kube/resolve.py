@@ -54,7 +54,6 @@ class Overrides:
     allow_plain_http: bool = False
     kubeconfig: str = ""
     policy: PluginPolicy = ALLOW_ALL
-    trusted: Path = Path()  # exec sections in files under it run unasked
 
 
 def is_namespace(name: str) -> bool:
@@ -206,7 +205,6 @@ def _exec(user: Fields, origin: Path, config: object, overrides: Overrides) -> E
         config=config,
         origin=origin,
         policy=overrides.policy,
-        trusted=origin.is_relative_to(overrides.trusted),
     )
 
 

@@ -74,7 +74,6 @@ class ExecSettings:
     config: object = field(default=None, repr=False)  # the cluster's exec extension, as JSON values
     origin: Path = Path()
     policy: PluginPolicy = ALLOW_ALL
-    trusted: bool = True  # from a file under ~/.kube, which only its owner would write
 
 
 @dataclass(frozen=True, slots=True)

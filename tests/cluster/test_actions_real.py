@@ -60,7 +60,7 @@ class Person:
 @asynccontextmanager
 async def person(plane: ControlPlane, tmp_path: Path, context: str = "admin") -> AsyncIterator[Person]:
     wanted = Wanted(LoadOptions(kubeconfig=str(plane.kubeconfig), context=context, environ={}))
-    _, target = resolve(wanted)
+    target = resolve(wanted)
     async with open_transport(wanted, target) as transport:
         served = await read_once(transport, (), "", lambda _: None)
         yield Person(await open_desk(transport, target, served.versions(), tmp_path / "audit.log"), transport)

@@ -17,7 +17,6 @@ from ktui.errors import KtuiError
 from ktui.kube.credentials import Credentials, NeedsLogin
 from ktui.kube.execplugin import PluginCredential
 from ktui.kube.kubeconfig import in_cluster
-from ktui.kube.target import ExecSettings
 from tests.unit.kube.fakeplugin import FakePlugin, reply
 from tests.unit.kube.kubeconfigbuilder import target, write
 from tests.unit.kube.tlsserver import connect, tls_server
@@ -447,26 +446,6 @@ async def test_22_a_denied_plugin_needs_login(tmp_path: Path, plugin: FakePlugin
     with pytest.raises(NeedsLogin, match="is not allowed"):
         await _credentials(tmp_path, {"exec": plugin.section()}).headers()
     assert plugin.runs() == []
-
-
-async def test_64_a_plugin_from_elsewhere_is_asked_about_once(tmp_path: Path, plugin: FakePlugin) -> None:
-    asked: list[ExecSettings] = []
-    answer = False
-
-    async def approve(settings: ExecSettings) -> bool:
-        asked.append(settings)
-        return answer
-
-    plugin.install(reply("tok"))
-    credentials = _credentials(tmp_path, {"exec": plugin.section()}, approve=approve)
-    with pytest.raises(NeedsLogin, match="was not allowed to run"):
-        await credentials.headers()
-    assert plugin.runs() == []
-    answer = True
-    credentials.allow_login()
-    await credentials.headers()
-    await credentials.headers()
-    assert [settings.command for settings in asked] == [str(plugin.path)] * 2
 
 
 async def test_54_a_person_stops_waiting(tmp_path: Path, plugin: FakePlugin) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ktui.errors import UsageError
-from ktui.kube.execplugin import PluginError, digest, find_command, parse_reply, run_plugin
+from ktui.kube.execplugin import PluginError, find_command, parse_reply, run_plugin
 from ktui.kube.pluginpolicy import PluginPolicy, load_policy
 from ktui.kube.target import ExecSettings
 from tests.unit.kube.fakeplugin import FakePlugin, reply
@@ -190,13 +190,6 @@ async def test_61_ten_megabytes_of_reply(plugin: FakePlugin) -> None:
     plugin.install("x" * 1000, repeat=10_000, sleep=0)
     with pytest.raises(PluginError, match="wrote more than 1048576 bytes"):
         await run_plugin(plugin.settings(), environ=ENVIRON)
-
-
-def test_64_consent_is_for_a_program_and_its_arguments(plugin: FakePlugin) -> None:
-    plugin.install()
-    first, other = plugin.settings(args=("a", "b")), plugin.settings(args=("a b",))
-    assert digest(first, ENVIRON) == digest(plugin.settings(args=("a", "b"), env=(("A", "B"),)), ENVIRON)
-    assert digest(first, ENVIRON) != digest(other, ENVIRON)
 
 
 def _policy(home: Path, content: str, **environ: str) -> PluginPolicy:

@@ -313,15 +313,6 @@ def test_58_exec_extension_of_the_cluster_keeps_its_types(tmp_path: Path) -> Non
     assert plugin.config == config
 
 
-def test_64_a_plugin_from_elsewhere_is_not_trusted(tmp_path: Path) -> None:
-    inside = write(tmp_path / ".kube" / "config", document("c", user={"exec": EXEC}))
-    outside = write(tmp_path / "Downloads" / "config", document("c", user={"exec": EXEC}))
-    for file, trusted in ((inside, True), (outside, False)):
-        plugin = load_files(tmp_path, file).resolve().auth.plugin
-        assert plugin is not None
-        assert plugin.trusted is trusted
-
-
 @pytest.mark.parametrize("namespace", ["../../nodes", "UPPER", "a.b", "a" * 64, "-a", "a\n"])
 def test_namespaces_are_labels(tmp_path: Path, namespace: str) -> None:
     with pytest.raises(UsageError, match="namespace is not a DNS label"):

@@ -6,14 +6,13 @@ import json
 import os
 import shutil
 import subprocess
-import threading
 from pathlib import Path
 
 import pytest
 import yaml
 
 from ktui.errors import UsageError
-from ktui.kube.kubeconfig import LoadOptions, in_cluster, load, load_in_thread
+from ktui.kube.kubeconfig import LoadOptions, in_cluster, load
 from tests.unit.kube.kubeconfigbuilder import document, load_files, options, write
 
 TOKEN = "00123"
@@ -134,24 +133,6 @@ def test_09_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
         file.truncate(16 * 1024 * 1024 + 1)
     with pytest.raises(UsageError, match="larger than 16777216 bytes"):
         load_files(tmp_path, tmp_path / "big")
-
-
-async def test_09_a_file_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    answer = threading.Event()
-
-    def dead(_path: Path, _limit: int) -> bytes:
-        answer.wait(20)
-        return b""
-
-    monkeypatch.setattr("ktui.kube.kubeconfig.read_regular", dead)
-    try:
-        with pytest.raises(UsageError, match="could not be read within 0 s"):
-            await load_in_thread(options(tmp_path), time_limit=0.01)
-    finally:
-        answer.set()
-    monkeypatch.undo()
-    write(tmp_path / ".kube" / "config", document("home"))
-    assert (await load_in_thread(options(tmp_path))).current == "home"
 
 
 def test_10_bad_yaml_names_the_position_and_not_the_line(tmp_path: Path) -> None:

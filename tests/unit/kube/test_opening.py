@@ -78,7 +78,7 @@ def in_a_pod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LoadOptions:
 def opened(options: LoadOptions, **flags: object) -> Target:
     from dataclasses import replace
 
-    return resolve(Wanted(replace(options, **flags)))[1]  # type: ignore[arg-type]
+    return resolve(Wanted(replace(options, **flags)))  # type: ignore[arg-type]
 
 
 def test_in_a_pod_its_own_account(in_a_pod: LoadOptions) -> None:
