@@ -41,9 +41,7 @@ def test_slowly_is_the_same(version: str, odd: dict[str, Any]) -> None:
     assert turns == [None] * len(turns)
 
 
-@pytest.mark.parametrize(
-    "body", [b"", b"{}", b"[]", _page(1, kind="Status"), _page(1, items=[3]), b'{"items":[{"a":"\xff"}]}']
-)
+@pytest.mark.parametrize("body", [b"", b"{}", b"[]", _page(1, kind="Status"), _page(1, items=[3])])
 def test_what_is_no_list_is_refused_the_same(body: bytes) -> None:
     with pytest.raises(DecodeError):
         list(decode_list_slowly(SLICE, "v1", body))
