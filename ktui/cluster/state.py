@@ -337,19 +337,20 @@ class Cluster:
         return [rule for key in keys if isinstance(rule := store.get(key), DeviceTaintRule)]
 
     def devices_of_rule(self, rule: DeviceTaintRule) -> Iterator[DeviceId]:
-        """Every device the rule taints: published ones, and allocated ones that are published no longer."""
+        """Every device the rule taints, in no order: published ones, then allocated ones that are published no longer. An
+        exact rule gives its device even when nobody knows it."""
         selector = rule.spec.device_selector
         if selector is None:
             return
         if exact := rule.exact:
             yield exact
             return
-        seen: set[DeviceId] = set()
-        for pool_id in list(self.slices_by_pool.values()):
+        for pool_id in self.slices_by_pool.values():
             if (selector.driver or pool_id[0], selector.pool or pool_id[1]) == pool_id and (pool := self.pool(pool_id)):
-                seen.update(d for name in pool.devices if rule.matches(d := (*pool_id, name)))
-        seen.update(device for device in self.claims_by_device.values() if rule.matches(device))
-        yield from sorted(seen)
+                yield from (device for name in pool.devices if rule.matches(device := (*pool_id, name)))
+        for device in self.claims_by_device.values():
+            if rule.matches(device) and self.device(device) is None:
+                yield device
 
     def events_of(self, uid: str) -> Iterator[Event]:
         """Events about the object with this uid, as stored (unordered)."""

@@ -101,6 +101,7 @@ COMMANDS: Final = (
     Command("act.replicas", "Change minReplicas of the autoscaler", "M", footer="minReplicas", available=_may_scale),
     Command("act.undo", "Undo the last action", "Z", available=_may_act),
     Command("row.yaml", "Show the object as YAML", "y", footer="YAML", available=_on_row),
+    Command("row.events", "Show the events of the row", "e", footer="events", available=_on_row),
     Command("filter", "Filter rows by text", "slash", footer="filter", available=_on_table),
     Command("problems", "Only rows with a problem", "f", footer="problems", available=_on_table),
     Command("sort", "Sort by the next column", "s", footer="sort", available=_on_table),

@@ -10,7 +10,7 @@ from ktui.model.autoscaler import Amount, HorizontalPodAutoscaler, Metric, Metri
 from ktui.model.meta import condition
 from ktui.model.time import format_age, parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
-from ktui.views.pods import event_lines
+from ktui.views.events import event_lines
 from ktui.views.shared import ObjectsView, as_key, time_text
 
 

@@ -11,7 +11,7 @@ from ktui.cluster.taints import taints_of
 from ktui.model.claim import EXTENDED_RESOURCE_ANNOTATION, Consumer, DeviceRequest, Request, ResourceClaim
 from ktui.model.time import parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
-from ktui.views.pods import event_lines
+from ktui.views.events import event_lines
 from ktui.views.shared import ObjectsView, as_key, device_full, device_text, owner_text, time_text
 from ktui.views.taints import taint_document
 

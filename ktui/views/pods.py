@@ -10,12 +10,12 @@ from ktui.cluster.gangs import display_name
 from ktui.cluster.health import Health, pod_health
 from ktui.cluster.state import Cluster
 from ktui.cluster.taints import EffectiveTaint, taints_of, worst
-from ktui.model.event import Event
 from ktui.model.pod import Pod
 from ktui.model.podstatus import status_word
 from ktui.model.resourceslice import DeviceId
 from ktui.model.time import format_age, parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
+from ktui.views.events import event_lines
 from ktui.views.shared import ObjectsView, as_key, device_full, device_text, owner_text, pod_style, time_text
 from ktui.views.taints import taint_document
 
@@ -120,24 +120,6 @@ class PodsView(ObjectsView):
                 for c in devices_of(cluster, pod)
             ],
         }
-
-
-def event_lines(cluster: Cluster, uid: str, now: float, limit: int = 12) -> Iterable[Line]:
-    """The latest events about an object, newest first."""
-    events = sorted(cluster.events_of(uid), key=lambda e: (parse_time(e.last_seen) or 0.0, e.key), reverse=True)
-    for event in events[:limit]:
-        yield _event(event, now)
-
-
-def _event(event: Event, now: float) -> Line:
-    seen = parse_time(event.last_seen)
-    count = (event.series.count if event.series else None) or event.count or 1
-    times = f" x{count}" if count > 1 else ""
-    return (
-        Cell(f"{format_age(now - seen) if seen is not None else '-':>6}{times}  ", "dim"),
-        Cell(f"{event.reason or '-'}  ", "warn" if event.type == "Warning" else ""),
-        Cell(event.message or ""),
-    )
 
 
 def _distinct(found: tuple[ContainerDevices, ...]) -> tuple[DeviceId, ...]:

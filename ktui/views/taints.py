@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Final, cast
 
 from ktui.cluster.allocation import holders, users
@@ -16,6 +17,9 @@ from ktui.model.time import parse_time
 from ktui.views.base import Cell, Column, Document, Row, RowKey, Section, Style, pairs
 from ktui.views.shared import device_full, time_text
 
+_COUNTED: Final = 512
+"""Devices of one rule that a row looks at: one that selects a whole fleet must not cost the fleet each time a pod changes.
+The detail and the JSON have them all."""
 _EFFECT_STYLE: Final[dict[str, Style]] = {"NoExecute": "bad", "NoSchedule": "warn"}
 
 
@@ -48,10 +52,12 @@ class TaintsView:
         return [*rules, *sorted(slice_taints(cluster))]
 
     def row(self, cluster: Cluster, key: RowKey) -> Row | None:
-        found = _find(cluster, key)
+        found = _find(cluster, key, _COUNTED + 1)
         if found is None:
             return None
         taint, rule, devices, where = found
+        more = "+" if len(devices) > _COUNTED else ""
+        devices = devices[:_COUNTED]
         pods = _pods(cluster, devices)
         source = f"rule {rule.name}" if rule else "driver"
         progress = eviction(rule)
@@ -61,8 +67,8 @@ class TaintsView:
             Cell(taint.effect, _EFFECT_STYLE.get(taint.effect, "dim")),
             Cell(where, "bad" if everything and where.startswith("EVERY") else "warn" if everything else ""),
             Cell(source, "" if rule else "dim"),
-            Cell(str(len(devices)), "" if devices else "warn"),
-            Cell(str(len(pods)), _EFFECT_STYLE.get(taint.effect, "") if pods else "dim"),
+            Cell(f"{len(devices)}{more}", "" if devices else "warn"),
+            Cell(f"{len(pods)}{more}", _EFFECT_STYLE.get(taint.effect, "") if pods else "dim"),
             Cell(progress),
             Cell("", "dim"),
         )
@@ -149,13 +155,16 @@ def _text(taint: DeviceTaint) -> str:
     return f"{taint.key}={taint.value}" if taint.value else taint.key
 
 
-def _find(cluster: Cluster, key: RowKey) -> tuple[DeviceTaint, DeviceTaintRule | None, list[DeviceId], str] | None:
+def _find(
+    cluster: Cluster, key: RowKey, most: int | None = None
+) -> tuple[DeviceTaint, DeviceTaintRule | None, list[DeviceId], str] | None:
     kind, *rest = cast("TaintKey", key)
     if kind == "rule":
         rule = cluster.stores["DeviceTaintRule"].get(("", rest[0]))
         if not isinstance(rule, DeviceTaintRule):
             return None
-        devices = [device for device in cluster.devices_of_rule(rule) if _is_known(cluster, device)]
+        known = (device for device in cluster.devices_of_rule(rule) if _is_known(cluster, device))
+        devices = sorted(islice(known, most))
         return rule.spec.taint, rule, devices, scope(rule)
     driver, pool, device, name, value, effect = rest
     published = cluster.device((driver, pool, device))

@@ -36,5 +36,5 @@ def devices_behind(cluster: Cluster, view: Entity, key: RowKey) -> list[DeviceId
 def _tainted(cluster: Cluster, key: TaintKey) -> list[DeviceId]:
     if key[0] == "rule":
         rule = cluster.stores["DeviceTaintRule"].get(("", key[1]))
-        return list(cluster.devices_of_rule(rule)) if isinstance(rule, DeviceTaintRule) else []
+        return sorted(cluster.devices_of_rule(rule)) if isinstance(rule, DeviceTaintRule) else []
     return [(key[1], key[2], key[3])]

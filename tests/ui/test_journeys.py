@@ -152,6 +152,16 @@ async def test_yaml_help_and_palette_open_and_close() -> None:
         await shows(pilot, "1 taint")
 
 
+async def test_events_of_a_row() -> None:
+    opener = ScriptedOpener(example())
+    async with running(opener) as (_app, pilot):
+        await shows(pilot, "llm-train")
+        await pilot.press("j", "e")
+        await shows(pilot, "Events of research llm-train")
+        await pilot.press("escape")
+        await lacks(pilot, "Events of")
+
+
 async def test_every_theme_draws() -> None:
     opener = ScriptedOpener(example())
     async with running(opener) as (app, pilot):

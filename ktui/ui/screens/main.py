@@ -488,6 +488,19 @@ class MainScreen(Screen[None]):
         lines = [(Cell(line),) for line in found.text.splitlines()]
         self.app.push_screen(TextScreen(found.title, lines))
 
+    def run_row_events(self) -> None:
+        from ktui.views.events import events_behind
+
+        session, model = self._session, self._model
+        if session is None or model is None or (key := model.cursor) is None:
+            return
+        lines = events_behind(session.cluster, model.view.id, key, self._now())
+        row = model.row(key)
+        name = " ".join(cell.text for cell in row.cells[:2]) if row else ""
+        self.app.push_screen(
+            TextScreen(f"Events of {name}", lines or [(Cell("no events, or they have expired", "dim"),)])
+        )
+
     # --- actions: one at a time, and none outlives its session ---
 
     def run_act_taint(self) -> None:

@@ -408,3 +408,29 @@ def test_a_gang_that_runs_in_name_only_is_a_problem() -> None:
     assert "Running" in texts
     assert "3 of 3" in texts
     assert any("1 in CrashLoopBackOff" in text for text in texts)
+
+
+def test_a_rule_for_a_whole_fleet_costs_a_row_no_more_than_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its row is computed anew each time any pod under it changes."""
+    from ktui.views import taints
+
+    monkeypatch.setattr(taints, "_COUNTED", 8)
+    looked = 0
+    whole = b.cluster_of(
+        *(b.piece(f"s{n}", [f"gpu-{i}" for i in range(8)], pool=f"node-{n}") for n in range(50)), b.rule("all", {})
+    )
+    asked = whole.device
+
+    def count(device: tuple[str, str, str]) -> object:
+        nonlocal looked
+        looked += 1
+        return asked(device)
+
+    monkeypatch.setattr(whole, "device", count)
+    row = VIEWS["taints"].row(whole, ("rule", "all"))
+    assert row is not None
+    assert "8+" in [cell.text for cell in row.cells]
+    assert looked <= 9
+    item = VIEWS["taints"].item(whole, ("rule", "all"))
+    assert item is not None
+    assert len(item["devices"]) == 400
