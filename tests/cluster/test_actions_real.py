@@ -287,7 +287,7 @@ async def test_a06_a08_a09_another_person_in_between(real_cluster: ControlPlane,
 
         _settled(api, f"{RULES}/{name}")
         change = await plan_taint(who.api, await who.look(), DEVICE, XID)
-        api.patch(f"{RULES}/{name}", {"metadata": {"labels": {"seen": "1"}}})
+        api.patch(f"{RULES}/{name}", {"spec": {"taint": {"value": "80"}}})
         assert (await who.runner.apply(change, REHEARSED)).status == "conflict"
         assert api.get(f"{RULES}/{name}")["spec"]["taint"]["effect"] == "None"
 
