@@ -17,7 +17,7 @@ RECORDING = "xid79.ktui.gz"
 DEGRADED = 40.0  # seconds: the pod of the tainted device has been evicted, its gang is one short
 
 SHOTS = {
-    "gangs": ((110, 24), ("enter",)),  # the degraded one comes first
+    "gangs": ((132, 24), ("enter",)),  # the degraded one comes first
     "devices": ((110, 24), ("3",)),
     "map": ((100, 12), ("3", "m")),
     "pods": ((100, 24), ("8",)),
