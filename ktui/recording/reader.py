@@ -14,7 +14,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, NamedTuple, cast
+from typing import IO, NamedTuple, Protocol, cast
 
 import msgspec
 from msgspec import Struct, field
@@ -80,6 +80,7 @@ class _Line(Struct):
     state: str = ""
     message: str = ""
     until: float | None = None
+    epoch: int = 0
     text: str = ""
 
 
@@ -92,7 +93,7 @@ class Recording:
         with _open(path) as stream:
             self.header = self._header(stream)
         self._sources = {
-            r.path: (Source(r.kind, r.path), kind, version)
+            r.path: (Source(r.kind, r.path, _namespace(r.path)), kind, version)
             for r in self.header.resources
             if (kind := KINDS.get(r.kind)) and (version := _version(kind, r.path))
         }
@@ -170,7 +171,7 @@ class Recording:
                 return None
 
     def _about_source(self, line: _Line) -> Frame | None:
-        known = self._sources.get(line.path)
+        known = self._sources.get(line.path) or self._found(line.path)
         if known is None:
             self.notes[f"frames of {line.path[:120] or 'no path'}, which this ktui does not show"] += 1
             return None
@@ -181,7 +182,15 @@ class Recording:
         if line.type == "LIST":
             return self._list(line, source, kind, version)
         obj = self._object(line.object, kind, version)
-        return Changed(source, cast("ChangeType", line.type), obj) if obj else None
+        return Changed(source, cast("ChangeType", line.type), obj, line.epoch) if obj else None
+
+    def _found(self, path: str) -> tuple[Source, Kind, str] | None:
+        """A source that came after the header was written: a namespace of its own, a version after an upgrade."""
+        for kind in KINDS.values():
+            if version := _version(kind, path):
+                self._sources[path] = (Source(kind.name, path, _namespace(path)), kind, version)
+                return self._sources[path]
+        return None
 
     def _list(self, line: _Line, source: Source, kind: Kind, version: str) -> Listed:
         try:
@@ -192,7 +201,7 @@ class Recording:
         if len(raws) > MAX_ITEMS:
             raise UsageError(f"{self.path} has a list of more than {MAX_ITEMS} objects")
         objects = (self._object(raw, kind, version) for raw in raws)
-        return Listed(source, line.resource_version, tuple(o for o in objects if o is not None))
+        return Listed(source, line.resource_version, tuple(o for o in objects if o is not None), line.epoch)
 
     def _object(self, raw: msgspec.Raw, kind: Kind, version: str) -> Object | None:
         try:
@@ -202,10 +211,16 @@ class Recording:
             return None
 
 
+class _Unpacked(Protocol):
+    def read1(self, size: int, /) -> bytes: ...
+
+    def close(self) -> None: ...
+
+
 class _Bounded(io.RawIOBase):
     """A decompressed stream that refuses to grow without end."""
 
-    def __init__(self, inner: IO[bytes], raw: IO[bytes], path: Path, damaged: tuple[type[Exception], ...]) -> None:
+    def __init__(self, inner: _Unpacked, raw: IO[bytes], path: Path, damaged: tuple[type[Exception], ...]) -> None:
         self._inner = inner
         self._damaged = damaged
         self._raw = raw
@@ -217,7 +232,8 @@ class _Bounded(io.RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         try:
-            data = self._inner.read(len(buffer))
+            # Not `read`, which loses what it has when the end is missing: up to a whole buffer of a recording cut off.
+            data = self._inner.read1(len(buffer))
         except EOFError:
             return 0  # cut off: what was read so far is whole lines, or one that the reader notes
         except self._damaged as error:
@@ -241,6 +257,12 @@ def _version(kind: Kind, path: str) -> str:
     return version if path.startswith(root) and rest.rpartition("/")[2] == kind.plural else ""
 
 
+def _namespace(path: str) -> str:
+    """The namespace in a collection's path, "" for all of them and for kinds that have none."""
+    before, _, rest = path.partition("/namespaces/")
+    return rest.partition("/")[0] if before and "/" in rest else ""
+
+
 def _open(path: Path) -> IO[bytes]:
     """The recording's lines, unpacked; the form is told by the first bytes, whatever the file's name."""
     try:
@@ -253,7 +275,7 @@ def _open(path: Path) -> IO[bytes]:
     raw.seek(0)
     damaged: tuple[type[Exception], ...] = (OSError, zlib.error, ValueError)
     if magic[:2] == b"\x1f\x8b":
-        inner: IO[bytes] = cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
+        inner: _Unpacked = cast("_Unpacked", gzip.GzipFile(fileobj=raw))
     elif magic == b"\x28\xb5\x2f\xfd":
         inner, own = _zstd(raw)
         damaged = (*damaged, own)
@@ -262,13 +284,13 @@ def _open(path: Path) -> IO[bytes]:
     return io.BufferedReader(_Bounded(inner, raw, path, damaged), 2**20)
 
 
-def _zstd(raw: IO[bytes]) -> tuple[IO[bytes], type[Exception]]:
+def _zstd(raw: IO[bytes]) -> tuple[_Unpacked, type[Exception]]:
     """The unpacked stream, and the error by which it says that the data is damaged."""
     try:
         from compression import zstd  # type: ignore[import-not-found]
     except ImportError:
         from backports import zstd
-    return cast("IO[bytes]", zstd.ZstdFile(raw)), zstd.ZstdError
+    return cast("_Unpacked", zstd.ZstdFile(raw)), zstd.ZstdError
 
 
 def _read_line(stream: IO[bytes], path: Path) -> bytes:
