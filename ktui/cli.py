@@ -56,6 +56,10 @@ def _run(arguments: list[str]) -> int:
             from ktui.commands import act
 
             return act.run(args)
+        if command == "record":
+            from ktui.commands import record
+
+            return record.run(args)
         from ktui.commands import tui
 
         return tui.run(args)
@@ -136,8 +140,20 @@ def parser() -> argparse.ArgumentParser:
     replay.add_argument("file", metavar="FILE", help="a .ktui, .ktui.gz or .ktui.zst file")
     replay.add_argument("--at", metavar="SECONDS", type=_seconds, default=0.0, help="where to start")
 
+    _add_record(commands, cluster)
     _add_actions(commands, cluster)
     return top
+
+
+def _add_record(commands: argparse._SubParsersAction[Any], cluster: argparse.ArgumentParser) -> None:
+    record = commands.add_parser("record", parents=[cluster], help="record the cluster, without screens")
+    record.add_argument("file", metavar="FILE", help="a new .ktui, .ktui.gz or .ktui.zst file")
+    record.add_argument("--for", dest="duration", metavar="DURATION", help='how long, e.g. "10m"; at most four hours')
+    record.add_argument("--title", default="", metavar="TEXT", help="what it shows")
+    record.add_argument("--size", type=_count, metavar="MIB", help="size at which the file is complete (default: 200)")
+    record.add_argument(
+        "--files", type=_count, default=1, metavar="N", help="files to fill, one after the other (default: 1)"
+    )
 
 
 def _add_actions(commands: argparse._SubParsersAction[Any], cluster: argparse.ArgumentParser) -> None:
@@ -180,6 +196,14 @@ def _resource(text: str) -> tuple[str, str]:
     if plural not in RESOURCES:
         raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(RESOURCES)}")
     return plural, name
+
+
+def _count(text: str) -> int:
+    import argparse
+
+    if not (text.isascii() and text.isdigit() and 0 < int(text[:9]) <= 100_000):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 100000")
+    return int(text)
 
 
 def _seconds(text: str) -> float:

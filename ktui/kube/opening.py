@@ -84,10 +84,10 @@ async def _on_this_terminal(run: Callable[[], Awaitable[PluginCredential]]) -> P
     return await run()
 
 
-def parse_duration(text: str) -> float:
+def parse_duration(text: str, flag: str = "--request-timeout") -> float:
     """Seconds of "30s", "1m", "1m30s" or a bare number, a day at most; "0" means no limit, which is a day. Raises UsageError."""
     parts = _DURATION.findall(text)
     if not parts or "".join(number + unit for number, unit in parts) != text:
-        raise UsageError(f'--request-timeout {text[:40]!r} is not a duration; write e.g. "30s" or "1m"')
+        raise UsageError(f'{flag} {text[:40]!r} is not a duration; write e.g. "30s" or "1m"')
     seconds = sum(float(number) * _UNITS[unit or None] for number, unit in parts)
     return min(seconds, _DAY) if seconds > 0 else _DAY

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ktui.model.frame import Changed, Frame, Listed, Source, StreamState
 from ktui.model.meta import Key, Object
@@ -43,12 +44,21 @@ class Baseline:
                 content.state = frame
 
     def frames(self) -> Iterator[Frame]:
-        """A list of each source that had one, and how the source is doing."""
+        """A list of each source that had one, or what is known without one, and how the source is doing."""
         for content in self._contents.values():
             if content.listed:
                 yield Listed(content.source, content.resource_version, tuple(content.objects.values()), content.epoch)
+            else:
+                yield from (Changed(content.source, "ADDED", obj, content.epoch) for obj in content.objects.values())
             if content.state is not None:
                 yield content.state
+
+    def copy(self) -> Baseline:
+        """Another one that knows the same; the objects themselves are shared."""
+        made = Baseline()
+        for key, content in self._contents.items():
+            made._contents[key] = replace(content, objects=dict(content.objects))
+        return made
 
     @property
     def sources(self) -> tuple[Source, ...]:

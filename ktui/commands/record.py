@@ -1,0 +1,135 @@
+"""`ktui record FILE`: record a cluster without screens, until a limit or ctrl-c."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ktui.commands.cluster import wanted
+from ktui.commands.live import LiveFeed
+from ktui.kube.connection import Connection
+from ktui.kube.credentials import Credentials
+from ktui.kube.opening import Wanted, parse_duration, resolve
+from ktui.kube.target import Target
+from ktui.model.frame import Frame, StreamState
+from ktui.model.kinds import KINDS
+from ktui.recording.output import Output
+from ktui.recording.tape import Tape
+from ktui.recording.writer import Facts, Limits
+from ktui.ui.safe import safe
+
+if TYPE_CHECKING:
+    from ktui.recording.recorder import Recorder
+
+_LOOK = 0.2  # seconds between two looks at whether the recording ended by itself
+_TROUBLE = frozenset(("absent", "no-access", "needs-login", "waiting"))
+
+
+def run(args: argparse.Namespace) -> int:
+    """0 when the recording ended as it was meant to, 1 when it could not go on."""
+    duration = parse_duration(args.duration, "--for") if args.duration else None
+    limits = _limits(args)
+    wish = wanted(args)
+    target = resolve(wish)
+    output = Output(Path(args.file))
+    return asyncio.run(_record(args, wish, target, output, limits, duration))
+
+
+def _limits(args: argparse.Namespace) -> Limits:
+    standard = Limits()
+    return Limits(size=args.size * 2**20 if args.size else standard.size, files=args.files)
+
+
+async def _record(
+    args: argparse.Namespace, wish: Wanted, target: Target, output: Output, limits: Limits, duration: float | None
+) -> int:
+    credentials = Credentials(target, environ=wish.environ)
+    version = ""
+    tape = Tape(lambda: Facts(args.title, target.context, version), credentials.secrets)
+    tell = _Teller()
+
+    def take(frame: Frame) -> None:
+        tape.take(frame)
+        tell.about(frame)
+
+    def connect() -> Connection:
+        return Connection(
+            target,
+            credentials,
+            take,
+            environ=wish.environ,
+            read_only=True,
+            fallback_namespaces=(target.namespace,),
+            timers=wish.timers(),
+        )
+
+    def introduce(found: str, _user: str) -> None:
+        nonlocal version
+        version = found
+
+    only = None if getattr(args, "all_namespaces", False) else getattr(args, "namespace", None)
+    feed = LiveFeed(connect, (only,) if only else ())
+    feed.introduce = introduce
+    tape.start_on(output, limits)
+    print(f"recording {safe(target.context)} to {safe(str(output.path))}; ctrl-c ends it", file=sys.stderr)
+    return await _until_the_end(tape, feed, duration)
+
+
+async def _until_the_end(tape: Tape, feed: LiveFeed, duration: float | None) -> int:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    feeding = asyncio.create_task(feed.run())
+    end = time.monotonic() + duration if duration is not None else float("inf")
+    failure = ""
+    try:
+        while tape.recording and not feeding.done() and not stop.is_set() and time.monotonic() < end:
+            try:
+                async with asyncio.timeout(min(_LOOK, max(0.0, end - time.monotonic()))):
+                    await stop.wait()
+            except TimeoutError:
+                continue
+        if feeding.done():
+            await feeding
+    finally:
+        feeding.cancel()
+        await asyncio.gather(feeding, return_exceptions=True)
+        ended = tape.take_ended()
+        failure = ended.ended if ended is not None else ""
+        ended = ended or tape.stop("the end of the recording")
+    return _sum_up(ended, failure)
+
+
+def _sum_up(ended: Recorder | None, failure: str) -> int:
+    if ended is None:
+        return 1
+    failure = failure or (
+        "" if ended.ended == "the end of the recording" else ended.ended or "the disk does not answer"
+    )
+    if failure:
+        print(f"ktui: {safe(failure, 2000)}", file=sys.stderr)
+    print(f"{safe(str(ended.path))}: {ended.frames:,} frames, {ended.size:,} bytes", file=sys.stderr)
+    return 1 if failure and not ended.complete else 0
+
+
+class _Teller:
+    """Says on stderr what cannot be recorded, each thing once."""
+
+    def __init__(self) -> None:
+        self._said: set[tuple[str, str, str]] = set()
+
+    def about(self, frame: Frame) -> None:
+        if not isinstance(frame, StreamState) or frame.phase not in _TROUBLE:
+            return
+        what = (frame.source.kind, frame.source.namespace, frame.phase)
+        if what not in self._said:
+            self._said.add(what)
+            plural = KINDS[frame.source.kind].plural
+            place = f" in {frame.source.namespace}" if frame.source.namespace else ""
+            print(f"ktui: {safe(f'{plural}{place}: {frame.phase}: {frame.message}', 500)}", file=sys.stderr)

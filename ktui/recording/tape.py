@@ -1,0 +1,87 @@
+"""What a live session remembers of itself, and the recording that is written beside it, if there is one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from ktui.errors import UsageError
+from ktui.model.frame import Frame, Mark
+from ktui.recording.output import Output
+from ktui.recording.recorder import Recorder
+from ktui.recording.redaction import Secrets
+from ktui.recording.ring import Ring
+from ktui.recording.writer import Facts, Limits, Plain, Writer
+
+
+class Tape:
+    """Belongs to the event loop. `facts` and `secrets` are asked by other threads as well."""
+
+    def __init__(
+        self, facts: Callable[[], Facts], secrets: Secrets = tuple, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.recorder: Recorder | None = None
+        self._ring = Ring()
+        self._facts = facts
+        self._secrets = secrets
+        self._clock = clock
+
+    def take(self, frame: Frame) -> None:
+        self._ring.take(self._clock(), frame)
+        if self.recorder is not None:
+            self.recorder.take(frame)
+
+    @property
+    def recording(self) -> bool:
+        return self.recorder is not None and not self.recorder.ended
+
+    def start(self, path: Path, limits: Limits | None = None) -> None:
+        """Record from now on; what is known already comes first. Raises UsageError."""
+        if self.recording:
+            raise UsageError("a recording is under way already")
+        self.start_on(Output(path), limits)
+
+    def start_on(self, output: Output, limits: Limits | None = None) -> None:
+        """Record to a file that was made before."""
+        now = self._clock()
+        writer = Writer(output, self._facts, Plain(self._secrets), limits, started=now)
+        self.recorder = Recorder(writer, [(now, frame) for frame in self._ring.present()], clock=self._clock)
+
+    def mark(self, text: str) -> None:
+        """A note at this moment, in the recording and in what is remembered."""
+        self.take(Mark(text))
+
+    def stop(self, note: str = "the recording was stopped") -> Recorder | None:
+        """End the recording, if there is one."""
+        ended, self.recorder = self.recorder, None
+        if ended is not None:
+            ended.close(note)
+        return ended
+
+    def take_ended(self) -> Recorder | None:
+        """The recording that ended by itself (a limit, a full disk), once."""
+        if self.recorder is None or not self.recorder.ended:
+            return None
+        ended, self.recorder = self.recorder, None
+        return ended
+
+    @property
+    def remembered(self) -> float:
+        """Seconds that `saver` would save."""
+        return self._clock() - self._ring.since if self._ring.since is not None else 0.0
+
+    def saver(self, path: Path) -> Callable[[], None]:
+        """What writes the last minutes to a file, to be called in a thread. It raises KtuiError."""
+        frames = list(self._ring.frames())
+        started = frames[0][0] if frames else self._clock()
+
+        def save() -> None:
+            writer = Writer(Output(path), self._facts, Plain(self._secrets), started=started)
+            try:
+                for at, frame in frames:
+                    writer.take(at, frame)
+            finally:
+                writer.close()
+
+        return save

@@ -1,0 +1,118 @@
+"""`ktui record`: without screens, until a limit, ctrl-c or the end of everything (G07)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from ktui.cli import main
+from ktui.model.frame import Changed, Listed, Mark
+from ktui.recording.reader import Recording
+from tests.unit.commands.test_live import KUBECONFIG
+from tests.unit.kube.harness import Rig, pod, rig
+from tests.unit.recording.test_reader import frames
+
+PATIENCE = 60.0
+
+
+async def started(r: Rig, file: Path, *flags: str) -> asyncio.subprocess.Process:
+    config = file.with_name("config")
+    config.write_text(KUBECONFIG.replace("https://127.0.0.1:1", r.server.url).replace("{token: t}", "{}"))
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "ktui", "record", str(file), "--kubeconfig", str(config), *flags),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+
+
+def seen(file: Path) -> tuple[set[str], set[str]]:
+    """Names of pods that were listed, and that were added."""
+    try:
+        found = [f.frame for f in frames(Recording(file))]
+    except Exception:  # noqa: BLE001 - nothing to be read yet
+        return set(), set()
+    listed = {o.name for f in found if isinstance(f, Listed) and f.source.kind == "Pod" for o in f.items}
+    return listed, {f.object.name for f in found if isinstance(f, Changed) and f.type == "ADDED"}
+
+
+async def until_seen(file: Path, listed: str, added: str = "") -> None:
+    async with asyncio.timeout(PATIENCE):
+        while listed not in seen(file)[0] or (added and added not in seen(file)[1]):
+            await asyncio.sleep(0.05)
+
+
+async def ended(process: asyncio.subprocess.Process) -> tuple[int | None, str]:
+    async with asyncio.timeout(PATIENCE):
+        _, stderr = await process.communicate()
+    return process.returncode, stderr.decode()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_ends_the_recording_well(tmp_path: Path, number: int) -> None:
+    file = tmp_path / "a.ktui.gz"
+    async with rig(0) as r:
+        r.server.create("Pod", pod("first"))
+        process = await started(r, file, "--title", "a night")
+        await until_seen(file, "first")
+        r.server.create("Pod", pod("second"))
+        await until_seen(file, "first", "second")
+        process.send_signal(number)
+        code, told = await ended(process)
+    assert code == 0, told
+    assert "ctrl-c ends it" in told
+    assert "bytes" in told
+    assert "Traceback" not in told
+    recording = Recording(file)
+    assert recording.header.title == "a night"
+    assert recording.header.context == "prod"
+    assert recording.header.server.git_version
+    assert frames(recording)[-1].frame == Mark("the end of the recording")
+    assert not recording.notes
+
+
+@pytest.mark.parametrize("suffix", [".ktui", ".ktui.gz", ".ktui.zst"])
+async def test_g07_killed_it_is_readable_to_the_last_whole_line(tmp_path: Path, suffix: str) -> None:
+    file = tmp_path / f"a{suffix}"
+    async with rig(0) as r:
+        r.server.create("Pod", pod("first"))
+        process = await started(r, file)
+        await until_seen(file, "first")
+        r.server.create("Pod", pod("second"))
+        await until_seen(file, "first", "second")
+        process.kill()
+        await ended(process)
+    assert seen(file) == ({"first"}, {"second"})
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+async def test_for_a_while(tmp_path: Path) -> None:
+    file = tmp_path / "a.ktui.zst"
+    async with rig(0) as r:
+        code, told = await ended(await started(r, file, "--for", "500ms"))
+    assert code == 0, told
+    assert frames(Recording(file))[-1].frame == Mark("the end of the recording")
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["there.ktui"], "exists already"),
+        (["a.txt"], "name ends in"),
+        (["a.ktui", "--for", "soon"], "--for 'soon' is not a duration"),
+        (["a.ktui", "--size", "0"], "not a number from 1"),
+    ],
+)
+def test_what_makes_no_sense_is_said_before_anything_is_done(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, flags: list[str], said: str
+) -> None:
+    (tmp_path / "config").write_text(KUBECONFIG)
+    (tmp_path / "there.ktui").write_text("precious")
+    monkeypatch.chdir(tmp_path)
+    assert main(["record", "--kubeconfig", "config", *flags]) == 2
+    assert said in capsys.readouterr().err
+    assert sorted(os.listdir(tmp_path)) == ["config", "there.ktui"]
