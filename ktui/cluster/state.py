@@ -14,13 +14,13 @@ from typing import Literal, TypeVar, cast
 from msgspec import Struct, field
 
 from ktui.cluster.index import Index
+from ktui.cluster.moment import Moment, Stream
 from ktui.cluster.pools import Pool, PublishedDevice, assemble
-from ktui.cluster.store import Delta, Store
+from ktui.cluster.store import Delta
 from ktui.model.autoscaler import HorizontalPodAutoscaler
 from ktui.model.claim import ResourceClaim, ResourceClaimTemplate
 from ktui.model.event import Event
-from ktui.model.frame import ActionTaken, Changed, Frame, Listed, Mark, Source, StreamPhase, StreamState
-from ktui.model.kinds import KINDS
+from ktui.model.frame import Frame, Listed, StreamState
 from ktui.model.meta import Key, Object, condition
 from ktui.model.pod import DEFAULT_SCHEDULER, Pod
 from ktui.model.podgroup import PodGroup
@@ -69,23 +69,13 @@ class Dirty(Struct):
         )
 
 
-class Stream(Struct):
-    """How one source is doing. `synced` once a complete list arrived; rows stay when the phase turns bad later."""
-
-    source: Source
-    phase: StreamPhase = "listing"
-    message: str = ""
-    until: float | None = None
-    progress: tuple[int, int] | None = None
-    synced: bool = False
-
-
 class Cluster:
     """Everything known of one cluster. Not thread-safe: one event loop feeds and reads it."""
 
     def __init__(self) -> None:
-        self.stores: dict[str, Store] = {name: Store(name) for name in KINDS}
-        self.streams: dict[tuple[str, str, str], Stream] = {}
+        self._moment = Moment()
+        self.stores = self._moment.stores
+        self.streams = self._moment.streams
         self.pods_by_group: Index[Key] = Index(_pod_group)
         self.pods_by_replicated_group: Index[Key] = Index(_replicated_group)
         self.pods_by_workload: Index[Key] = Index(_pod_workload)
@@ -113,42 +103,22 @@ class Cluster:
     def steps(self, frame: Frame) -> Iterator[Dirty]:
         """Take one frame a little at a time: a long list gives several parts, between which others may have their turn. The
         state is consistent at each of them, but no other frame may be applied before the last."""
+        yield from self._take_all(self._moment.deltas(frame), streams=isinstance(frame, Listed | StreamState))
+
+    def become(self, moment: Moment) -> Iterator[Dirty]:
+        """Go to another moment, a little at a time as in `steps`; going to yet another one may begin before the last part."""
+        return self._take_all(self._moment.become(moment), streams=True)
+
+    def _take_all(self, deltas: Iterator[Delta | None], *, streams: bool) -> Iterator[Dirty]:
         dirty = Dirty()
-        match frame:
-            case Changed():
-                for delta in self._store(frame.source).change(frame):
-                    self._take(delta, dirty)
-            case Listed():
-                for count, delta in enumerate(self._store(frame.source).replacements(frame), 1):
-                    self._take(delta, dirty)
-                    if count % _STEP == 0:
-                        yield dirty
-                        dirty = Dirty()
-                stream = self._stream(frame.source)
-                stream.synced, stream.progress = True, None
-                if stream.phase == "listing":
-                    stream.phase, stream.message = "watching", ""
-                dirty.streams = True
-            case StreamState():
-                stream = self._stream(frame.source)
-                stream.phase, stream.message = frame.phase, frame.message
-                stream.until, stream.progress = frame.until, frame.progress
-                dirty.streams = True
-            case Mark() | ActionTaken():
-                pass
+        for count, delta in enumerate(deltas, 1):
+            if delta is not None:
+                self._take(delta, dirty)
+            if count % _STEP == 0 or delta is None:
+                yield dirty
+                dirty = Dirty()
+        dirty.streams = streams
         yield dirty
-
-    def _store(self, source: Source) -> Store:
-        if source.kind not in self.stores:
-            self.stores[source.kind] = Store(source.kind)
-        return self.stores[source.kind]
-
-    def _stream(self, source: Source) -> Stream:
-        stream = self.streams.get(source.id)
-        if stream is None:
-            stream = self.streams[source.id] = Stream(source)
-        stream.source = source  # its path follows the served version
-        return stream
 
     def _take(self, delta: Delta, dirty: Dirty) -> None:
         if _taints_as_before(delta):

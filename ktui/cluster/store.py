@@ -14,6 +14,7 @@ from ktui.model.frame import Changed, Listed, Source
 from ktui.model.meta import Key, Object
 
 MAX_TOMBSTONES = 5_000
+_PAUSE = 4_096  # objects that are compared at one go: about a millisecond
 
 
 class Delta(NamedTuple):
@@ -96,6 +97,42 @@ class Store:
             if same_epoch and known is not None and _late(obj, known):
                 continue
             yield from self._put(key, known, obj, frame.epoch, same_epoch)
+
+    def copy(self) -> Store:
+        """The same content, to change on its own."""
+        copy = Store(self.kind)
+        copy.objects = self.objects.copy()
+        copy._follow(self)
+        return copy
+
+    def become(self, other: Store) -> Iterator[Delta | None]:
+        """Take over the content of another store of the kind. Each change is made when its delta is asked for; only with the
+        last one is the store the same as `other` in everything. None now and then where many objects are the same."""
+        for count, key in enumerate(list(self.objects), 1):
+            if count % _PAUSE == 0:
+                yield None
+            if key not in other.objects:
+                yield Delta(self.kind, key, self.objects.pop(key), None)
+        for count, (key, obj) in enumerate(other.objects.items(), 1):
+            if count % _PAUSE == 0:
+                yield None
+            known = self.objects.get(key)
+            if known is obj:
+                continue
+            if known is not None and known.metadata.uid != obj.metadata.uid:
+                del self.objects[key]
+                yield Delta(self.kind, key, known, None)
+                known = None
+            self.objects[key] = obj
+            yield Delta(self.kind, key, known, obj)
+        self._follow(other)
+
+    def _follow(self, other: Store) -> None:
+        """Take over all but the objects."""
+        self.tombstones = other.tombstones.copy()
+        self.dropped = other.dropped
+        self.epochs = other.epochs.copy()
+        self._keys_by_uid = other._keys_by_uid.copy()
 
     def _epoch(self, source: Source, epoch: int) -> bool:
         """Note the source's epoch; whether it is the one its objects came from."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from ktui.ui.session import Session, Sink, Target
+from ktui.ui.session import Session, Sink, Target, Travel
 
 if TYPE_CHECKING:
     from ktui.actions.desk import Desk
@@ -50,7 +50,7 @@ class LiveOpener:
             read_only=self._read_only,
         )
 
-        def feed(sink: Sink, _reset: Callable[[], None]) -> LiveFeed:
+        def feed(sink: Sink, _travel: Travel) -> LiveFeed:
             from ktui.kube.connection import Connection
             from ktui.kube.credentials import Credentials
 

@@ -19,6 +19,7 @@ class ReplayOpener:
         return f"recording {self._file.name}"
 
     async def open(self, context: str = "") -> Session:  # noqa: ARG002 - a recording has one
+        from ktui.cluster.moment import Moment
         from ktui.recording.player import Player
         from ktui.recording.reader import Recording
 
@@ -29,7 +30,7 @@ class ReplayOpener:
             version=header.server.git_version,
             read_only=True,
         )
-        return Session(target, lambda sink, reset: Player(recording, sink, reset, start=self._at))
+        return Session(target, lambda sink, travel: Player(recording, sink, travel, Moment(), start=self._at))
 
     async def contexts(self) -> Sequence[str]:
         return ()

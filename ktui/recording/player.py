@@ -1,22 +1,28 @@
 """Play a recording: in real time, faster, step by step, back and forth; or straight to one moment.
 
-Frames go to a sink, as live ones do. Going back means starting anew: `reset` empties the state and the frames up to the new
-position are given again.
+Frames go to a sink, as live ones do. Where more than a few lie between here and there, in either direction, the state of that
+moment is made from the nearest checkpoint and handed over whole instead.
 """
 
 from __future__ import annotations
 
 import asyncio
 import bisect
+import contextlib
 import time
 from collections.abc import Callable
+from typing import Generic
 
 from ktui.errors import UsageError
 from ktui.model.frame import Frame, Listed
+from ktui.recording.checkpoints import Checkpoints, S
 from ktui.recording.reader import Recording, Timed
 
 MAX_KEPT = 2_000_000  # objects and changes that are held in memory
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+
+_FEW = 200  # frames that are given one by one: a few milliseconds of work
+_LOOK = 0.05  # seconds between two looks at what has been decoded meanwhile
 
 
 def replay_to(recording: Recording, at: float | None, sink: Callable[[Frame], object]) -> float:
@@ -30,14 +36,19 @@ def replay_to(recording: Recording, at: float | None, sink: Callable[[Frame], ob
     return reached if at is None else at
 
 
-class Player:
-    """Plays one recording into a sink. `position` is in seconds since the start, `now` in Unix seconds of the recording."""
+class Player(Generic[S]):
+    """Plays one recording into a sink. `position` is in seconds since the start, `now` in Unix seconds of the recording.
+
+    `travel` is told the state of a moment, which it may keep; `blank` is the state before the first frame. The beginning is
+    shown while the rest is still being decoded: until then `duration` grows.
+    """
 
     def __init__(
         self,
         recording: Recording,
         sink: Callable[[Frame], object],
-        reset: Callable[[], object],
+        travel: Callable[[S], object],
+        blank: S,
         *,
         start: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
@@ -45,10 +56,13 @@ class Player:
         self.recording = recording
         self.paused = False
         self.speed = 1.0
+        self.loaded = False
         self._sink = sink
-        self._reset = reset
+        self._travel = travel
         self._clock = clock
         self._frames: list[Timed] = []
+        self._checkpoints = Checkpoints(blank)
+        self._given_up = False  # told to the thread that decodes
         self._next = 0  # index of the first frame not given yet
         self._position = start
         self._since: float | None = None  # clock reading at which `_position` was right; None while it stands still
@@ -66,7 +80,7 @@ class Player:
 
     @property
     def ended(self) -> bool:
-        return bool(self._frames) and self._next >= len(self._frames)
+        return self.loaded and self._next >= len(self._frames)
 
     def now(self) -> float:
         """The moment shown, in Unix seconds: ages are relative to it."""
@@ -74,38 +88,56 @@ class Player:
 
     async def load(self) -> None:
         """Decode all frames, off the event loop. Raises UsageError when the file is no good."""
-        self._frames = await asyncio.to_thread(self._decoded)
+        try:
+            await asyncio.to_thread(self._decode)
+        finally:
+            self._given_up = True
+        self.loaded = True
+        self._changed.set()
 
-    def _decoded(self) -> list[Timed]:
-        frames = []
+    def _decode(self) -> None:
         size = 0
         for timed in self.recording.frames():
-            frames.append(timed)
+            if self._given_up:
+                return
             size += 1 + (len(timed.frame.items) if isinstance(timed.frame, Listed) else 0)
             if size > MAX_KEPT:
                 raise UsageError(
                     f"{self.recording.path} has more than {MAX_KEPT} objects and changes: too many to play"
                 )
-        return frames
+            self._frames.append(timed)  # first: it may be shown before its checkpoint is made
+            self._checkpoints.take(timed.frame)
 
     async def run(self) -> None:
-        """Play until cancelled; at the end it stands still and can be sent back."""
-        if not self._frames:
-            await self.load()
-        self._stand()
+        """Play until cancelled; at the end it stands still and can be sent back. Raises UsageError."""
+        loading = asyncio.create_task(self.load())
+        try:
+            await self._play(loading)
+        finally:
+            self._given_up = True
+            loading.cancel()
+
+    async def _play(self, loading: asyncio.Task[None]) -> None:
+        while not loading.done() and self.duration < self._position:
+            await asyncio.wait((loading,), timeout=_LOOK)
+        self.seek(self._position)
         while True:
+            if loading.done():
+                loading.result()  # raises what is wrong with the file
             self._give_until(self.position)
             self._changed.clear()
-            if self.paused or self.ended:
+            if self.paused or self._next >= len(self._frames):
                 self._stand()
+                await self._wait(None if self.loaded else _LOOK)
+            else:
+                self._run_on()
+                await self._wait(max(0.0, (self._frames[self._next].t - self.position) / self.speed))
+
+    async def _wait(self, seconds: float | None) -> None:
+        """Wait for that long at most, or for a key."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):  # wait_for may lose a cancellation that comes with a key (3.11)
                 await self._changed.wait()
-                continue
-            self._run_on()
-            wait = max(0.0, (self._frames[self._next].t - self.position) / self.speed)
-            try:
-                await asyncio.wait_for(self._changed.wait(), wait)
-            except TimeoutError:
-                continue
 
     def pause(self, paused: bool | None = None) -> None:
         """Pause or go on; without an argument, the other of the two."""
@@ -124,29 +156,39 @@ class Player:
         """Pause, and go to the next moment at which something happens (+1), or to the one before (-1)."""
         self.paused = True
         self._stand()
-        times = [timed.t for timed in self._frames]
         if direction > 0:
-            index = bisect.bisect_right(times, self._position)
-            self.seek(times[index] if index < len(times) else self.duration)
+            index = self._index_after(self._position)
+            self.seek(self._frames[index].t if index < len(self._frames) else self.duration)
         else:
-            index = bisect.bisect_left(times, self._position) - 1
-            self.seek(times[index] if index >= 0 else 0.0)
+            index = bisect.bisect_left(self._frames, self._position, key=_time) - 1
+            self.seek(self._frames[index].t if index >= 0 else 0.0)
 
     def seek(self, t: float) -> None:
         """Go to `t` seconds since the start; beyond either end, to that end."""
-        target = max(0.0, min(t, self.duration))
         self._stand()
-        if target < self._position:
-            self._reset()
-            self._next = 0
-        self._position = target
-        self._give_until(target)
+        self._position = max(0.0, min(t, self.duration))
+        self._give_until(self._position)
         self._changed.set()
 
     def _give_until(self, t: float) -> None:
-        while self._next < len(self._frames) and self._frames[self._next].t <= t:
-            self._sink(self._frames[self._next].frame)
-            self._next += 1
+        """Show the state after the last frame at `t`."""
+        index = self._index_after(t)
+        if 0 <= index - self._next <= _FEW:
+            for timed in self._frames[self._next : index]:
+                self._sink(timed.frame)
+        else:
+            self._travel(self._state(index))
+        self._next = index
+
+    def _index_after(self, t: float) -> int:
+        return bisect.bisect_right(self._frames, t, key=_time)
+
+    def _state(self, index: int) -> S:
+        """The state before the frame at `index`."""
+        taken, state = self._checkpoints.before(index)
+        for timed in self._frames[taken:index]:
+            state.take(timed.frame)
+        return state
 
     def _stand(self) -> None:
         self._position = self.position
@@ -155,3 +197,7 @@ class Player:
     def _run_on(self) -> None:
         if self._since is None:
             self._since = self._clock()
+
+
+def _time(timed: Timed) -> float:
+    return timed.t

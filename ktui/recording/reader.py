@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct, field
 
 from ktui.errors import UsageError
-from ktui.model.decode import NOT_DECODED, DecodeError, from_builtins
+from ktui.model.decode import NOT_DECODED, DecodeError, decode_object
 from ktui.model.frame import ActionTaken, Changed, ChangeType, Frame, Listed, Mark, Source, StreamPhase, StreamState
 from ktui.model.kinds import KINDS, Kind
 from ktui.model.meta import Object
@@ -205,7 +205,7 @@ class Recording:
 
     def _object(self, raw: msgspec.Raw, kind: Kind, version: str) -> Object | None:
         try:
-            return from_builtins(kind, version, msgspec.json.decode(raw))
+            return decode_object(kind, version, bytes(raw))
         except (DecodeError, *NOT_DECODED):
             self.notes[f"objects of {kind.plural} that cannot be read"] += 1
             return None

@@ -26,7 +26,6 @@ class Deck:
         self.views = views
         self.map: MapModel | None = None
         self._models: dict[Entity, ViewModel] = {}
-        self._generation = session.generation
         self._sight: dict[str, tuple[bool, bool, bool]] = {}
         self.shown = shown
         self.filter = wanted
@@ -59,10 +58,7 @@ class Deck:
 
     def take(self, changes: Dirty) -> None:
         """Tell the models what changed."""
-        if self.session.generation != self._generation:
-            self._generation = self.session.generation
-            self._rebase(frozenset(self.session.cluster.stores))
-        elif changes.streams:
+        if changes.streams:
             self._rebase(self._changed_sight())
         for view, model in self._models.items():
             model.invalidate(getattr(changes, view))

@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
+from ktui.cluster.moment import Moment
 from ktui.cluster.state import Cluster, Dirty
 from ktui.model.frame import Frame, Listed
 from ktui.model.meta import Key
@@ -22,6 +23,7 @@ _LONG = 500  # objects of a list that is taken in at once
 _TURN = 0.008  # seconds of work before others have their turn
 
 Sink: TypeAlias = Callable[[Frame], object]
+Travel: TypeAlias = Callable[[Moment], object]
 
 
 class Target(Struct, frozen=True):
@@ -90,59 +92,75 @@ class Reading(Protocol):
 class Session:
     """The state of one cluster and its feed. One event loop owns it.
 
-    `make_feed` gets the sink for frames and a function that empties the state (a recording going back starts anew).
-    `generation` grows with each emptying: whoever kept something of `cluster` has to look again.
+    `make_feed` gets the sink for frames and a function by which a recording goes straight to another moment.
 
-    Frames are taken in as they come. A long list is taken in between other things, so that keys stay quick; what comes
-    behind it waits its turn, and screens are told of all of it at once.
+    Frames are taken in as they come. A long list, or a moment far away, is taken in between other things, so that keys stay
+    quick; what comes behind it waits its turn, and screens are told of all of it at once. Only the first list of a source is
+    told of as it is taken in: there were no rows before that it could contradict.
     """
 
-    def __init__(self, target: Target, make_feed: Callable[[Sink, Callable[[], None]], Feed]) -> None:
+    def __init__(self, target: Target, make_feed: Callable[[Sink, Travel], Feed]) -> None:
         self.target = target
         self.cluster = Cluster()
-        self.generation = 0
         self._dirty = Dirty()
         self._changed = False
         self._waiting: deque[Frame] = deque()
         self._taking_in: asyncio.Task[None] | None = None
-        self.feed = make_feed(self._take, self._reset)
+        self._is_first = False  # what is taken in is the first list of its source
+        self.feed = make_feed(self._take, self._travel)
 
     def _take(self, frame: Frame) -> None:
         if self._taking_in is not None:
             self._waiting.append(frame)
         elif isinstance(frame, Listed) and len(frame.items) > _LONG:
-            self._waiting.append(frame)
-            self._taking_in = asyncio.create_task(self._take_in())
+            stream = self.cluster.streams.get(frame.source.id)
+            self._is_first = stream is None or not stream.synced
+            self._taking_in = asyncio.create_task(self._take_in(self.cluster.steps(frame)))
         else:
             self._note(self.cluster.apply(frame))
 
-    async def _take_in(self) -> None:
-        """Apply the waiting frames, in order, giving the loop a turn every few milliseconds."""
-        turn = time.monotonic()
-        while self._waiting:
-            for dirty in self.cluster.steps(self._waiting.popleft()):
-                self._note(dirty)
-                if time.monotonic() - turn > _TURN:
-                    await asyncio.sleep(0)
-                    turn = time.monotonic()
+    def _travel(self, moment: Moment) -> None:
+        """Show another moment: at once if it is not far away. Whatever still waits is of the way there and counts no longer."""
+        if self._taking_in is not None:
+            self._taking_in.cancel()
+            self._taking_in = None
+        self._waiting.clear()
+        parts = self.cluster.become(moment)
+        if not self._work(parts):
+            self._is_first = False
+            self._taking_in = asyncio.create_task(self._take_in(parts))
+
+    async def _take_in(self, begun: Iterator[Dirty]) -> None:
+        """Finish what was begun, then apply the waiting frames, in order, giving the loop a turn every few milliseconds."""
+        parts = self._and_what_waits(begun)
+        while True:
+            if self._work(parts):
+                break
+            await asyncio.sleep(0)
         self._taking_in = None
+
+    def _and_what_waits(self, begun: Iterator[Dirty]) -> Iterator[Dirty]:
+        yield from begun
+        while self._waiting:
+            self._is_first = False
+            yield from self.cluster.steps(self._waiting.popleft())
+
+    def _work(self, parts: Iterator[Dirty]) -> bool:
+        """Take parts in for one turn; whether that were all of them."""
+        turn = time.monotonic()
+        for dirty in parts:
+            self._note(dirty)
+            if time.monotonic() - turn > _TURN:
+                return False
+        return True
 
     def _note(self, dirty: Dirty) -> None:
         self._dirty.merge(dirty)
         self._changed = True
 
-    def _reset(self) -> None:
-        if self._taking_in is not None:
-            self._taking_in.cancel()
-            self._taking_in = None
-        self._waiting.clear()
-        self.cluster = Cluster()
-        self.generation += 1
-        self._dirty, self._changed = Dirty(), True
-
     def take_changes(self) -> Dirty | None:
-        """What changed since the last call; None when nothing did, or while a long list is being taken in."""
-        if not self._changed or self._taking_in is not None:
+        """What changed since the last call; None when nothing did, or while a list anew or a moment far away is taken in."""
+        if not self._changed or (self._taking_in is not None and not self._is_first):
             return None
         dirty, self._dirty, self._changed = self._dirty, Dirty(), False
         return dirty

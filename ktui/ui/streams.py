@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from ktui.cluster.state import Cluster, Stream
+from ktui.cluster.moment import Stream
+from ktui.cluster.state import Cluster
 from ktui.model.frame import StreamPhase
 from ktui.model.kinds import KINDS
 from ktui.model.time import format_age

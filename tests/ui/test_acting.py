@@ -25,7 +25,7 @@ from ktui.ui.app import KtuiApp
 from ktui.ui.screens.dialog import ActionDialog
 from ktui.ui.screens.forms import Form
 from ktui.ui.screens.main import MainScreen
-from ktui.ui.session import Sink
+from ktui.ui.session import Sink, Travel
 from tests.faults import Answer, Delay, status_body
 from tests.ui.screen import lacks, running, shows, text, wait_for
 from tests.ui.world import ScriptedFeed, ScriptedOpener, everything_live
@@ -54,8 +54,8 @@ WHERE_SHOWN = "context prod-eu · 10.0.0.1:6443 · oncall"
 class ActingFeed(ScriptedFeed):
     """A feed with a desk."""
 
-    def __init__(self, sink: Sink, reset: Callable[[], None], desk: Desk) -> None:
-        super().__init__(sink, reset)
+    def __init__(self, sink: Sink, travel: Travel, desk: Desk) -> None:
+        super().__init__(sink, travel)
         self.own = desk
         self.trouble: Exception | None = None
 
@@ -70,8 +70,8 @@ class ActingOpener(ScriptedOpener):
         super().__init__(frames)
         self.desk = desk
 
-    def _make_feed(self, sink: Sink, reset: Callable[[], None]) -> ScriptedFeed:
-        self.feeds.append(ActingFeed(sink, reset, self.desk))
+    def _make_feed(self, sink: Sink, travel: Travel) -> ScriptedFeed:
+        self.feeds.append(ActingFeed(sink, travel, self.desk))
         return self.feed
 
 

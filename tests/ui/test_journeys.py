@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ktui.cluster.moment import Moment
 from ktui.errors import KtuiError
 from ktui.model.frame import Listed, Source, StreamState
 from ktui.model.kinds import KINDS
@@ -245,16 +246,17 @@ async def test_ctrl_r_tells_the_feed() -> None:
         await wait_for(pilot, lambda: opener.feed.retries == 1)
 
 
-async def test_going_back_in_a_recording_starts_anew_without_losing_the_place() -> None:
+async def test_going_back_in_a_recording_does_not_lose_the_place() -> None:
     opener = ScriptedOpener(example())
     async with running(opener) as (app, pilot):
         await pilot.press("8")
         await shows(pilot, "7 pods")
         await pilot.press("G")
         await wait_for(pilot, lambda: "numa-1" in cursor_line(app), "the cursor on the last row")
-        opener.feed.reset()
+        there = Moment()
         for frame in everything_live(Pod=[pod("numa-1", gang="numa"), pod("zzz")]):
-            opener.feed.give(frame)
+            there.take(frame)
+        opener.feed.travel(there)
         await shows(pilot, "2 pods", "zzz")
         await wait_for(pilot, lambda: "numa-1" in cursor_line(app), "the cursor on the same pod")
 

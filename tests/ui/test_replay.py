@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ktui.cluster.moment import Moment
 from ktui.recording.player import Player
 from ktui.recording.reader import Recording
 from ktui.ui.app import KtuiApp
@@ -77,7 +78,7 @@ class ReplayOpener:
         self.opened = True
         recorded = Recording(self.path)
         target = Target(context="night", read_only=True)
-        return Session(target, lambda sink, reset: Player(recorded, sink, reset, clock=self.clock))
+        return Session(target, lambda sink, travel: Player(recorded, sink, travel, Moment(), clock=self.clock))
 
     async def contexts(self) -> Sequence[str]:
         return ()

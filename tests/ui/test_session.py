@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+from ktui.cluster.moment import Moment
 from ktui.cluster.state import Cluster
 from ktui.model.frame import Changed, Frame, Listed, Source
-from ktui.ui.session import Feed, Session, Sink, Target
+from ktui.ui.session import Feed, Session, Sink, Target, Travel
 from tests.unit.builders import pod
 
 SOURCE = Source("Pod", "/api/v1/pods")
@@ -16,8 +17,9 @@ COUNT = 5_000
 class _Feed:
     """Gives what it is told to give."""
 
-    def __init__(self, sink: Sink) -> None:
+    def __init__(self, sink: Sink, travel: Travel) -> None:
         self.give = sink
+        self.travel = travel
 
     async def run(self) -> None:
         await asyncio.Event().wait()
@@ -29,8 +31,8 @@ class _Feed:
 def _session() -> tuple[Session, _Feed]:
     made: list[_Feed] = []
 
-    def make(sink: Sink, _reset: object) -> Feed:
-        made.append(_Feed(sink))
+    def make(sink: Sink, travel: Travel) -> Feed:
+        made.append(_Feed(sink, travel))
         return made[0]
 
     return Session(Target(), make), made[0]
@@ -49,6 +51,8 @@ def _frames() -> list[Frame]:
 
 async def test_a_long_list_lets_others_have_their_turn_and_is_told_of_at_once() -> None:
     session, feed = _session()
+    feed.give(Listed(SOURCE, "1", ()))
+    assert session.take_changes() is not None
     turns = 0
     for frame in _frames():
         feed.give(frame)
@@ -65,13 +69,45 @@ async def test_a_long_list_lets_others_have_their_turn_and_is_told_of_at_once() 
     assert session.take_changes() is None
 
 
-async def test_going_back_drops_what_still_waits() -> None:
+async def test_a_long_first_list_is_told_of_as_it_is_taken_in() -> None:
+    session, feed = _session()
+    feed.give(_frames()[0])
+    told: list[int] = []
+    async with asyncio.timeout(30):
+        while sum(told) < COUNT:
+            if (changes := session.take_changes()) is not None:
+                told.append(len(changes.pods))
+            await asyncio.sleep(0)
+    assert len(told) > 1
+
+
+async def test_going_elsewhere_drops_what_still_waits() -> None:
     session, feed = _session()
     for frame in _frames():
         feed.give(frame)
     await asyncio.sleep(0)
-    session._reset()
+    feed.travel(Moment())
     await asyncio.sleep(0.01)
+    while session.take_changes() is None:
+        await asyncio.sleep(0)
     assert session.cluster.stores["Pod"].objects == {}
     feed.give(_frames()[1])
     assert session.take_changes() is not None
+
+
+async def test_going_far_lets_others_have_their_turn_and_going_a_little_way_is_done_at_once() -> None:
+    session, feed = _session()
+    there = Moment()
+    there.take(_frames()[0])
+    feed.travel(there)
+    turns = 0
+    while session.take_changes() is None:
+        await asyncio.sleep(0)
+        turns += 1
+    assert turns > 3
+    there.take(_frames()[1])
+    feed.travel(there)
+    changes = session.take_changes()
+    assert changes is not None
+    assert changes.pods == {("ml", "pod-7")}
+    assert session.cluster.stores["Pod"].objects == there.stores["Pod"].objects

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ktui.errors import KtuiError
 from ktui.model.frame import Changed, ChangeType, Frame, Listed, Source, StreamPhase, StreamState
@@ -13,7 +13,7 @@ from ktui.model.pod import Pod, PodSpec, PodStatus, SchedulingGroup
 from ktui.model.podgroup import Gang, PodGroup, PodGroupSpec, SchedulingPolicy
 from ktui.model.resourceslice import Attribute, Device, DeviceTaint, Pool, ResourceSlice, SliceSpec
 from ktui.model.time import format_time
-from ktui.ui.session import Session, Sink, Target
+from ktui.ui.session import Session, Sink, Target, Travel
 
 NOW = 1_796_018_671.0  # 2026-11-30, 05:24:31 UTC
 TARGET = Target(context="prod-eu", server="10.0.0.1:6443", version="v1.37.2", user="oncall")
@@ -116,9 +116,9 @@ def example() -> list[Frame]:
 class ScriptedFeed:
     """Hands on what the test gives."""
 
-    def __init__(self, sink: Sink, reset: Callable[[], None]) -> None:
+    def __init__(self, sink: Sink, travel: Travel) -> None:
         self.give = sink
-        self.reset = reset
+        self.travel = travel
         self.moment = NOW
         self.retries = 0
         self.failure: KtuiError | None = None
@@ -163,8 +163,8 @@ class ScriptedOpener:
             self.feed.give(frame)
         return session
 
-    def _make_feed(self, sink: Sink, reset: Callable[[], None]) -> ScriptedFeed:
-        self.feeds.append(ScriptedFeed(sink, reset))
+    def _make_feed(self, sink: Sink, travel: Travel) -> ScriptedFeed:
+        self.feeds.append(ScriptedFeed(sink, travel))
         return self.feed
 
     async def contexts(self) -> Sequence[str]:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ktui.cluster.moment import Moment
 from ktui.cluster.state import Cluster
 from ktui.errors import UsageError
+from ktui.model.frame import Frame
 from ktui.model.meta import Key, Object
 from ktui.recording import player as player_module
 from ktui.recording.player import SPEEDS, Player, replay_to
-from ktui.recording.reader import Recording
+from ktui.recording.reader import Recording, Timed
 from tests.recordings import PATHS
+from tests.unit.recording.files import event, listed, pod, write
 
 XID79 = Recording(PATHS["xid79"])
 
@@ -23,16 +28,14 @@ XID79 = Recording(PATHS["xid79"])
 class Shown:
     """A state fed by a player, with a clock that a test turns."""
 
-    def __init__(self) -> None:
+    def __init__(self, recording: Recording = XID79) -> None:
         self.cluster = Cluster()
         self.time = 0.0
-        self.player = Player(XID79, self.take, self.reset, clock=lambda: self.time)
+        self.player = Player(recording, self.cluster.apply, self.travel, Moment(), clock=lambda: self.time)
 
-    def take(self, frame: object) -> None:
-        self.cluster.apply(frame)  # type: ignore[arg-type]  # the player gives frames
-
-    def reset(self) -> None:
-        self.cluster = Cluster()
+    def travel(self, moment: Moment) -> None:
+        for _ in self.cluster.become(moment):
+            pass
 
     def objects(self) -> dict[str, dict[Key, Object]]:
         return {kind: store.objects for kind, store in self.cluster.stores.items()}
@@ -44,8 +47,8 @@ def at(t: float | None) -> dict[str, dict[Key, Object]]:
     return {kind: store.objects for kind, store in cluster.stores.items()}
 
 
-async def loaded() -> Shown:
-    shown = Shown()
+async def loaded(recording: Recording = XID79) -> Shown:
+    shown = Shown(recording)
     await shown.player.load()
     return shown
 
@@ -64,7 +67,7 @@ class Running:
 
     async def __aenter__(self) -> None:
         self._task = asyncio.create_task(self._shown.player.run())
-        await until(lambda: self._shown.player.duration > 0)
+        await until(lambda: self._shown.player.loaded and self._shown.player._since is not None)
 
     async def __aexit__(self, *_: object) -> None:
         self._task.cancel()
@@ -167,3 +170,99 @@ async def test_G09_what_does_not_fit_into_memory_is_refused(monkeypatch: pytest.
     monkeypatch.setattr(player_module, "MAX_KEPT", 100)
     with pytest.raises(UsageError, match="more than 100 objects and changes"):
         await Shown().player.load()
+
+
+def long_recording(directory: Path, events: int, pods: int = 50) -> Recording:
+    """Pods that change, go and come back, a few each second; a list anew now and then, and events that come too late."""
+    lines = [listed(0, *(pod(f"p{n}") for n in range(pods)))]
+    for version in range(2, events + 2):
+        name, t = f"p{version * 7 % pods}", version / 8
+        if version % 400 == 0:
+            lines.append(
+                {**listed(t, *(pod(f"p{n}", version) for n in range(pods // 2))), "resourceVersion": str(version)}
+            )
+        else:
+            late = version - 3 * pods if version % 11 == 0 else version
+            lines.append(event(t, "DELETED" if version % 5 == 0 else "MODIFIED", pod(name, max(1, late))))
+    return Recording(write(directory, lines))
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.sampled_from(["seek", "step"]), st.floats(0, 1)), min_size=1, max_size=12))
+def test_any_way_through_checkpoints_gives_the_state_of_that_moment(
+    tmp_path: Path, moves: list[tuple[str, float]]
+) -> None:
+    recording = long_recording(tmp_path, 3_000)
+    shown = asyncio.run(loaded(recording))
+    for move, where in moves:
+        if move == "seek":
+            shown.player.seek(where * shown.player.duration)
+        else:
+            shown.player.step(1 if where > 0.5 else -1)
+    expected = Cluster()
+    replay_to(recording, shown.player.position, expected.apply)
+    assert shown.objects() == {kind: store.objects for kind, store in expected.stores.items()}
+    assert shown.cluster.stores["Pod"].tombstones == expected.stores["Pod"].tombstones
+    assert shown.cluster.streams == expected.streams
+
+
+def test_a_jump_costs_no_more_than_the_frames_since_the_last_checkpoint(tmp_path: Path) -> None:
+    taken: list[Frame] = []
+
+    class Counted(Moment):
+        def take(self, frame: Frame) -> None:
+            taken.append(frame)
+            super().take(frame)
+
+    recording = long_recording(tmp_path, 5_000)
+    player = Player(recording, lambda _: None, lambda _: None, Counted())
+    asyncio.run(player.load())
+    assert len(taken) == len(list(recording.frames()))
+    for share in (1.0, 0.1, 0.73, 0.5):
+        taken.clear()
+        player.seek(share * player.duration)
+        assert len(taken) < 600
+
+
+async def test_the_beginning_is_shown_while_the_rest_is_still_decoded(tmp_path: Path) -> None:
+    """The file is a pipe of a kind: its second half cannot be read before the test lets it."""
+    recording = long_recording(tmp_path, 100)
+    whole, allowed = list(recording.frames()), threading.Event()
+
+    def slowly() -> Iterator[Timed]:
+        yield from whole[:60]
+        allowed.wait(60)
+        yield from whole[60:]
+
+    recording.frames = slowly  # type: ignore[method-assign]
+    shown = Shown(recording)
+    task = asyncio.create_task(shown.player.run())
+    try:
+        await until(lambda: len(shown.cluster.stores["Pod"].objects) == 50)
+        assert not shown.player.loaded
+        assert shown.player.duration == whole[59].t
+        shown.player.seek(1e6)
+        assert shown.player.position == whole[59].t
+        assert not shown.player.ended
+    finally:
+        allowed.set()
+    await until(lambda: shown.player.loaded)
+    shown.player.seek(1e6)
+    await until(lambda: shown.player.ended)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_a_file_that_turns_bad_later_says_so_when_it_is_found_out(tmp_path: Path) -> None:
+    recording = long_recording(tmp_path, 100)
+    whole = list(recording.frames())
+
+    def damaged() -> Iterator[Timed]:
+        yield from whole
+        raise UsageError("it cannot be unpacked")
+
+    recording.frames = damaged  # type: ignore[method-assign]
+    shown = Shown(recording)
+    with pytest.raises(UsageError, match="it cannot be unpacked"):
+        await shown.player.run()

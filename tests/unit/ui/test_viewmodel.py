@@ -8,7 +8,7 @@ from ktui.model.pod import Pod
 from ktui.ui.deck import Deck
 from ktui.ui.mapmodel import MapModel
 from ktui.ui.rowindex import Filter
-from ktui.ui.session import Session, Target
+from ktui.ui.session import Session, Sink, Target, Travel
 from ktui.ui.viewmodel import ViewModel
 from ktui.views.registry import VIEWS
 from tests.ui.world import ScriptedFeed, changed, everything_live, example, listed, phase, pod, pool
@@ -106,8 +106,8 @@ def test_the_maps_cursor_follows_its_pool() -> None:
 def deck(*frames: Frame) -> tuple[Deck, ScriptedFeed]:
     feeds: list[ScriptedFeed] = []
 
-    def make(sink: object, reset: object) -> ScriptedFeed:
-        feeds.append(ScriptedFeed(sink, reset))  # type: ignore[arg-type]
+    def make(sink: Sink, travel: Travel) -> ScriptedFeed:
+        feeds.append(ScriptedFeed(sink, travel))
         return feeds[-1]
 
     session = Session(Target(), make)

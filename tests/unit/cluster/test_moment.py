@@ -1,0 +1,57 @@
+"""Going from any moment to any other gives the same state, and the same rows, as the frames from the start; and whatever
+looks different then is named."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ktui.cluster.moment import Moment
+from ktui.cluster.state import Cluster, Dirty
+from ktui.model.kinds import KINDS
+from tests.unit import builders as b
+from tests.unit.cluster import worlds
+from tests.unit.cluster.test_dirty import rows_of
+
+START = [b.listed(kind, version="1") for kind in KINDS]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(worlds.steps(24), st.lists(st.floats(0, 1), min_size=1, max_size=4))
+def test_any_moment_can_be_gone_to_from_any_other(course: list[worlds.Step], stops: list[float]) -> None:
+    frames = [*START, *(worlds.frame(step, version) for version, step in enumerate(course, start=2))]
+    travelling = Cluster()
+    for stop in stops:
+        reached = round(stop * len(frames))
+        there, straight = Moment(), Cluster()
+        for frame in frames[:reached]:
+            there.take(frame)
+            straight.apply(frame)
+        before, dirty = rows_of(travelling), Dirty()
+        for part in travelling.become(there):
+            dirty.merge(part)
+        after = rows_of(travelling)
+        assert after == rows_of(straight)
+        assert travelling.streams == straight.streams == there.streams
+        for kind, store in straight.stores.items():
+            found = travelling.stores[kind]
+            assert found.objects == store.objects
+            assert (found.tombstones, found.epochs) == (store.tombstones, store.epochs)
+        assert dirty.streams  # rows that only depend on what can be read are looked at again for it
+        gone = before.keys() - after.keys()
+        assert not [at for at in gone if at[1] not in getattr(dirty, at[0])]
+    for version, frame in enumerate(frames[reached:]):
+        assert travelling.apply(frame) == straight.apply(frame), version  # and both go on alike
+
+
+def test_a_copy_goes_its_own_way() -> None:
+    first = Moment()
+    first.take(b.listed("Pod", b.pod("a")))
+    second = first.copy()
+    second.take(b.deleted(b.pod("a", meta_={"resourceVersion": "2"})))
+    second.take(b.phase("Pod", "waiting"))
+    assert (first.size, second.size) == (1, 0)
+    assert not first.stores["Pod"].tombstones
+    assert [stream.phase for stream in first.streams.values()] == ["watching"]
+    second.take(b.added(b.pod("a")))
+    assert second.size == 0  # it remembers that the pod went
