@@ -150,6 +150,7 @@ def _add_record(commands: argparse._SubParsersAction[Any], cluster: argparse.Arg
     record.add_argument("file", metavar="FILE", help="a new .ktui, .ktui.gz or .ktui.zst file")
     record.add_argument("--for", dest="duration", metavar="DURATION", help='how long, e.g. "10m"; at most four hours')
     record.add_argument("--title", default="", metavar="TEXT", help="what it shows")
+    record.add_argument("--anonymise", action="store_true", help="other names for everything, joins kept")
     record.add_argument("--size", type=_count, metavar="MIB", help="size at which the file is complete (default: 200)")
     record.add_argument(
         "--files", type=_count, default=1, metavar="N", help="files to fill, one after the other (default: 1)"

@@ -75,7 +75,7 @@ async def _record(
     only = None if getattr(args, "all_namespaces", False) else getattr(args, "namespace", None)
     feed = LiveFeed(connect, (only,) if only else ())
     feed.introduce = introduce
-    tape.start_on(output, limits)
+    tape.start_on(output, limits, anonymise=args.anonymise)
     print(f"recording {safe(target.context)} to {safe(str(output.path))}; ctrl-c ends it", file=sys.stderr)
     return await _until_the_end(tape, feed, duration)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ktui.errors import UsageError
 from ktui.model.frame import Frame, Mark
+from ktui.recording.anonymise import Anonymous
 from ktui.recording.output import Output
 from ktui.recording.recorder import Recorder
 from ktui.recording.redaction import Secrets
@@ -36,16 +37,16 @@ class Tape:
     def recording(self) -> bool:
         return self.recorder is not None and not self.recorder.ended
 
-    def start(self, path: Path, limits: Limits | None = None) -> None:
+    def start(self, path: Path, *, anonymise: bool = False) -> None:
         """Record from now on; what is known already comes first. Raises UsageError."""
         if self.recording:
             raise UsageError("a recording is under way already")
-        self.start_on(Output(path), limits)
+        self.start_on(Output(path), anonymise=anonymise)
 
-    def start_on(self, output: Output, limits: Limits | None = None) -> None:
+    def start_on(self, output: Output, limits: Limits | None = None, *, anonymise: bool = False) -> None:
         """Record to a file that was made before."""
         now = self._clock()
-        writer = Writer(output, self._facts, Plain(self._secrets), limits, started=now)
+        writer = Writer(output, self._facts, self._treatment(anonymise), limits, started=now)
         self.recorder = Recorder(writer, [(now, frame) for frame in self._ring.present()], clock=self._clock)
 
     def mark(self, text: str) -> None:
@@ -71,13 +72,13 @@ class Tape:
         """Seconds that `saver` would save."""
         return self._clock() - self._ring.since if self._ring.since is not None else 0.0
 
-    def saver(self, path: Path) -> Callable[[], None]:
+    def saver(self, path: Path, *, anonymise: bool = False) -> Callable[[], None]:
         """What writes the last minutes to a file, to be called in a thread. It raises KtuiError."""
         frames = list(self._ring.frames())
         started = frames[0][0] if frames else self._clock()
 
         def save() -> None:
-            writer = Writer(Output(path), self._facts, Plain(self._secrets), started=started)
+            writer = Writer(Output(path), self._facts, self._treatment(anonymise), started=started)
             try:
                 for at, frame in frames:
                     writer.take(at, frame)
@@ -85,3 +86,6 @@ class Tape:
                 writer.close()
 
         return save
+
+    def _treatment(self, anonymise: bool) -> Plain:
+        return Anonymous(self._secrets) if anonymise else Plain(self._secrets)

@@ -177,7 +177,7 @@ def test_the_last_minutes_can_be_saved_after_the_fact(tape: Tape, clock: Clock, 
 
 
 def test_a_recording_that_ended_by_itself_is_told_once(tape: Tape, path: Path) -> None:
-    tape.start(path, Limits(size=1))
+    tape.start_on(Output(path), Limits(size=1))
     tape.take(Listed(PODS, "1", ()))
     until(lambda: tape.recorder and tape.recorder.ended)
     ended = tape.take_ended()
