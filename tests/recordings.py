@@ -17,7 +17,9 @@ PATHS: Final[dict[str, Path]] = {
     path.name.removesuffix(".ktui.gz"): path
     for path in sorted((*_ROOT.glob("recordings/*.ktui.gz"), *_ROOT.glob("tests/recordings/*.ktui.gz")))
 }
-"""Name → file: xid79 (shipped), causes, v1.35, v1.36."""
+"""Name → file: the shipped ones, and causes, v1.35, v1.36."""
+
+_OF_OBJECTS: Final = ("LIST", "ADDED", "MODIFIED", "DELETED")
 
 Document = dict[str, Any]
 
@@ -41,7 +43,7 @@ def raw_objects(name: str, kind: str) -> Iterator[tuple[str, Document]]:
     header, *lines = raw_lines(name)
     paths = {r["path"] for r in header["resources"] if r["kind"] == kind}
     for line in lines:
-        if line.get("path") in paths and line["type"] != "BOOKMARK":
+        if line.get("path") in paths and line["type"] in _OF_OBJECTS:
             documents = line["items"] if line["type"] == "LIST" else [line["object"]]
             yield from ((line["path"], document) for document in documents)
 
@@ -54,7 +56,7 @@ def raw_state(name: str, at: float | None = None) -> Callable[[str], dict[tuple[
     for line in lines:
         if at is not None and line["t"] > at:
             break
-        if line["type"] == "BOOKMARK":
+        if line["type"] not in _OF_OBJECTS:
             continue
         objects = state[kinds[line["path"]]]
         if line["type"] == "LIST":

@@ -39,7 +39,7 @@ def load(api: Api) -> None:
     """Creates it all and returns when every node is ready."""
     for manifest in manifests():
         api.create(manifest)
-    wait_for(lambda: all(_ready(node) for node in _nodes(api)), "all nodes to be ready", limit=120)
+    wait_for(lambda: all(ready(node) for node in _nodes(api)), "all nodes to be ready", limit=120)
 
 
 def _nodes(api: Api) -> list[Json]:
@@ -48,7 +48,7 @@ def _nodes(api: Api) -> list[Json]:
     return nodes
 
 
-def _ready(node: Json) -> bool:
+def ready(node: Json) -> bool:
     """A new node also carries a taint until the controller manager has seen its Ready condition."""
     conditions = node["status"].get("conditions", [])
     ready = any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
