@@ -171,7 +171,7 @@ class ApiServer:
     async def _resource(self, request: web.Request, address: Address, kind: Kind) -> web.StreamResponse:
         if not address.name:
             match request.method:
-                case "GET" if request.query.get("watch") in ("1", "true"):
+                case "GET" if _watches(request):
                     return await self._watch(request, address, kind)
                 case "GET":
                     return await self._list(request, address, kind)
@@ -298,7 +298,7 @@ class ApiServer:
 def _attributes(user: access.User, request: web.Request, address: Address) -> access.Attributes:
     verb = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}.get(request.method, "get")
     if verb == "get" and not address.name:
-        verb = "watch" if request.query.get("watch") in ("1", "true") else "list"
+        verb = "watch" if _watches(request) else "list"
     return access.Attributes(
         user, verb, address.group, address.plural, address.subresource, address.namespace, address.name
     )
@@ -311,6 +311,11 @@ def _reviewed(user: access.User, spec: JSON) -> access.Attributes:
     asked = spec["resourceAttributes"]
     fields = ("verb", "group", "resource", "subresource", "namespace", "name")
     return access.Attributes(user, *(asked.get(field, "") for field in fields))
+
+
+def _watches(request: web.Request) -> bool:
+    """As Go reads a bool: clients of other languages write it in their own way."""
+    return request.query.get("watch") in ("1", "t", "T", "true", "TRUE", "True")
 
 
 def _dry_run(request: web.Request) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import bisect
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -50,6 +50,10 @@ class Database:
     def get(self, kind: str, key: Key) -> JSON | None:
         return self._objects[kind].get(key)
 
+    def objects(self, kind: str) -> Mapping[Key, JSON]:
+        """Everything of a kind as it is, not a copy: for those who look and do not wait while they do."""
+        return self._objects[kind]
+
     def put(self, kind: str, key: Key, new: JSON) -> JSON:
         """Store `new` under the next revision; returns it as stored."""
         previous = self._objects[kind].get(key)
@@ -88,14 +92,16 @@ class Database:
             self._changes[kind] = [change for change in log if change.revision > self.compacted]
 
     @contextmanager
-    def watching(self, kind: str) -> Iterator[asyncio.Event]:
-        """An event that is set whenever something of the kind changes; the caller clears it."""
+    def watching(self, *kinds: str) -> Iterator[asyncio.Event]:
+        """An event that is set whenever something of the kinds changes; the caller clears it."""
         event = asyncio.Event()
-        self._watchers[kind].add(event)
+        for kind in kinds:
+            self._watchers[kind].add(event)
         try:
             yield event
         finally:
-            self._watchers[kind].discard(event)
+            for kind in kinds:
+                self._watchers[kind].discard(event)
 
     def wake(self, kind: str) -> None:
         """Let the watchers of a kind look up, though nothing changed."""

@@ -1,0 +1,71 @@
+"""The whole demo cluster: the API server on loopback, its fleet, and the controllers at work on it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from typing import Final, Self
+
+from ktui.demo import access
+from ktui.demo.apiserver import ApiServer
+from ktui.demo.controllers.autoscaling import AutoscalerController
+from ktui.demo.controllers.claims import ClaimController
+from ktui.demo.controllers.eviction import EvictionController
+from ktui.demo.controllers.kubelet import Kubelet
+from ktui.demo.controllers.scheduler import Scheduler
+from ktui.demo.controllers.workloads import DeploymentController, JobController
+from ktui.demo.fleet import TRAFFIC, Fleet, break_gpu
+from ktui.demo.plane import Controller, Plane
+from ktui.model.resourceslice import DeviceId
+
+USER: Final = "on-call"
+
+
+class DemoCluster:
+    """An async context: it listens and works inside. `token` is what lets a client in, new in every run.
+
+    `size` is how many pods there shall be at least, `sick` the device whose holder reports it as unhealthy; `haste` scales
+    the delays of controllers.
+    """
+
+    def __init__(self, *, size: int = 0, sick: DeviceId | None = None, haste: float = 1.0) -> None:
+        self.token = secrets.token_urlsafe(32)
+        self.server = ApiServer(tokens={self.token: access.User(USER)})
+        self._size = size
+        self._sick = sick
+        self._haste = haste
+        self._work: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        database = self.server.database
+        for number, _ in enumerate(Fleet(database, self._size).fill()):
+            if number % 8 == 0:
+                await asyncio.sleep(0)
+        if self._sick is not None:
+            break_gpu(database, self._sick)
+        database.compact()  # nobody can have seen how it was filled
+        await self.server.start()
+        plane = Plane(database, haste=self._haste)
+        self._work = asyncio.create_task(plane.run(controllers(plane)))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._work is not None:
+            self._work.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._work
+        await self.server.stop()
+
+
+def controllers(plane: Plane) -> list[Controller]:
+    """All of them, in the order in which they have their turn at one change."""
+    return [
+        JobController(plane),
+        DeploymentController(plane),
+        ClaimController(plane),
+        Scheduler(plane),
+        Kubelet(plane),
+        EvictionController(plane),
+        AutoscalerController(plane, TRAFFIC),
+    ]

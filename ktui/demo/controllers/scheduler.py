@@ -1,0 +1,211 @@
+"""kube-scheduler: gangs all or none, devices of claims included. What it writes, and in which words, is that of 1.37."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ktui.demo import objects
+from ktui.demo.controllers.claims import missing_claims
+from ktui.demo.ledger import finished, group_of, requests_of, results
+from ktui.demo.mvcc import JSON, Change, Key
+from ktui.demo.placement import Plan, Request, Spot, Wish, group_refusal, place, refusal
+from ktui.demo.plane import Item, Plane
+
+_NAME = "default-scheduler"
+_CONDITION = "PodGroupInitiallyScheduled"
+_NO_VICTIMS = ", pod group preemption: No preemption victims found for incoming preemptor"
+
+
+class Unit(NamedTuple):
+    """What is placed at once: a group, or a pod without one."""
+
+    kind: str
+    namespace: str
+    name: str
+
+    @property
+    def key(self) -> Key:
+        return (self.namespace, self.name)
+
+
+class NoSuchClass(Exception):
+    """A claim names a DeviceClass that does not exist."""
+
+
+class Scheduler:
+    kinds = ("Pod", "PodGroup", "ResourceClaim", "ResourceSlice", "DeviceClass", "DeviceTaintRule", "Node")
+
+    def __init__(self, plane: Plane) -> None:
+        self._plane = plane
+
+    def affected(self, kind: str, change: Change) -> Iterable[Item]:
+        match kind:
+            case "Pod":
+                return self._after_pod(change)
+            case "PodGroup":
+                return (Unit("PodGroup", *change.key),) if _spec_changed(change) else ()
+            case "ResourceClaim":
+                before = change.previous if change.type == "DELETED" else None
+                return self._everybody_waiting() if results(before) else ()
+            case _:
+                return self._everybody_waiting() if _spec_changed(change) else ()
+
+    def _after_pod(self, change: Change) -> Iterable[Item]:
+        pod, before = change.object, change.previous
+        if change.type == "DELETED" or finished(pod):
+            return self._everybody_waiting() if pod["spec"].get("nodeName") else ()
+        if pod["spec"].get("nodeName"):
+            return ()
+        if before is None or before["spec"] != pod["spec"] or any(missing_claims(before)):
+            return (_unit(pod),)
+        return ()
+
+    def _everybody_waiting(self) -> Iterable[Item]:
+        pods = (self._plane.get("Pod", key) for key in self._plane.ledger.waiting)
+        return dict.fromkeys(_unit(pod) for pod in pods if pod is not None)
+
+    def sync(self, item: Item) -> None:
+        unit = Unit(*item)
+        group = self._plane.get("PodGroup", unit.key) if unit.kind == "PodGroup" else None
+        if unit.kind == "PodGroup" and group is None:
+            return
+        members = self._plane.ledger.members[unit.key] if group is not None else [unit.key]
+        pods = [pod for key in members if (pod := self._plane.get("Pod", key)) is not None and not finished(pod)]
+        least = _min_count(group)
+        waiting = sorted((pod for pod in pods if not pod["spec"].get("nodeName")), key=objects.key_of)
+        placed = len(pods) - len(waiting)
+        if not waiting or len(pods) < least or any(self._held_back(pod) for pod in waiting):
+            return
+        needed = max(0, least - placed)
+        try:
+            wishes = [self._wish(pod) for pod in waiting]
+        except NoSuchClass as error:
+            nodes = len(self._plane.database.objects("Node"))
+            message = f"0/{nodes} nodes are available: {error}."
+            plan, words = Plan({}, objects.key_of(waiting[0])), message
+        else:
+            rooms = list(self._plane.ledger.rooms(with_devices=all(wish.requests for wish in wishes)))
+            plan = place(wishes, needed, rooms)
+            nodes = len(self._plane.database.objects("Node"))
+            plan.why["cannot allocate all claims"] += nodes - len(rooms)
+            words = refusal(plan.why, nodes)
+        if plan.spots and len(plan.spots) >= needed:
+            self._bind(waiting, plan, group)
+        elif needed:
+            self._refuse(waiting, plan, group, placed, words)
+
+    def _held_back(self, pod: JSON) -> bool:
+        """Gated, another scheduler's, or without a claim it needs: nothing is written about it."""
+        spec = pod["spec"]
+        claims = ((pod["metadata"].get("namespace", ""), name) for name in _claim_names(pod).values())
+        return (
+            bool(spec.get("schedulingGates"))
+            or spec.get("schedulerName", _NAME) != _NAME
+            or any(missing_claims(pod))
+            or any(self._plane.get("ResourceClaim", claim) is None for claim in claims)
+        )
+
+    def _wish(self, pod: JSON) -> Wish:
+        namespace, _ = objects.key_of(pod)
+        requests: list[Request] = []
+        for name in _claim_names(pod).values():
+            claim = self._plane.get("ResourceClaim", (namespace, name))
+            if claim is not None and not results(claim):
+                requests += self._requests((namespace, name), claim["spec"].get("devices") or {})
+        cpu, memory = requests_of(pod)
+        return Wish(objects.key_of(pod), cpu, memory, pod["spec"].get("nodeSelector") or {}, tuple(requests))
+
+    def _requests(self, claim: Key, devices: JSON) -> Iterable[Request]:
+        for request in devices.get("requests") or ():
+            exactly = request.get("exactly") or {}
+            class_name = exactly.get("deviceClassName", "")
+            found = self._plane.get("DeviceClass", ("", class_name))
+            if found is None:
+                raise NoSuchClass(f"request {request['name']}: device class {class_name} does not exist")
+            selectors = [*(found["spec"].get("selectors") or ()), *(exactly.get("selectors") or ())]
+            same = [
+                constraint["matchAttribute"]
+                for constraint in devices.get("constraints") or ()
+                if constraint.get("matchAttribute") and request["name"] in constraint.get("requests", [request["name"]])
+            ]
+            yield Request(
+                claim,
+                request["name"],
+                exactly.get("count", 1),
+                tuple(selector["cel"]["expression"] for selector in selectors),
+                exactly.get("tolerations") or (),
+                same[0] if same else "",
+            )
+
+    def _bind(self, waiting: Iterable[JSON], plan: Plan, group: JSON | None) -> None:
+        now = self._plane.now()
+        if group is not None:
+            self._plane.put("PodGroup", objects.conditioned(group, now, _CONDITION, "True", "Scheduled"))
+        for pod in waiting:
+            spot = plan.spots.get(objects.key_of(pod))
+            if spot is not None:
+                self._give(pod, spot, now)
+
+    def _give(self, pod: JSON, spot: Spot, now: str) -> None:
+        for key, pairs in spot.devices.items():
+            claim = self._plane.get("ResourceClaim", key)
+            if claim is not None:
+                self._plane.put("ResourceClaim", objects.allocated(claim, pairs, spot.node, pod, now))
+        self._plane.put("Pod", objects.bound(pod, spot.node, now))
+        words = f"Successfully assigned {'/'.join(objects.key_of(pod))} to {spot.node}"
+        self._plane.tell(pod, "Pod", "Scheduled", words, by=_NAME)
+
+    def _refuse(self, waiting: list[JSON], plan: Plan, group: JSON | None, placed: int, words: str) -> None:
+        now = self._plane.now()
+        of_group = ""
+        if group is not None:
+            scheduled = placed + len(plan.spots)
+            of_group = group_refusal(_min_count(group), scheduled, len(waiting) - len(plan.spots) - 1)
+            if not _was_placed(group):  # True stays True, whatever happens later
+                message = of_group + _NO_VICTIMS
+                refused = objects.conditioned(group, now, _CONDITION, "False", "Unschedulable", message)
+                self._plane.put("PodGroup", refused)
+        for pod in waiting:
+            key = objects.key_of(pod)
+            fitted = f"pod group is unschedulable, {of_group}" if key in plan.spots else of_group
+            message = words if key == plan.refused else fitted
+            changed = objects.conditioned(pod, now, "PodScheduled", "False", "Unschedulable", message)
+            if changed != pod:
+                self._plane.put("Pod", changed)
+                if key == plan.refused:
+                    self._plane.tell(pod, "Pod", "FailedScheduling", message, by=_NAME, warning=True)
+
+
+def _unit(pod: JSON) -> Unit:
+    group = group_of(pod)
+    return Unit("PodGroup", *group) if group else Unit("Pod", *objects.key_of(pod))
+
+
+def _min_count(group: JSON | None) -> int:
+    policy = (group or {}).get("spec", {}).get("schedulingPolicy") or {}
+    return int((policy.get("gang") or {}).get("minCount", 1))
+
+
+def _was_placed(group: JSON) -> bool:
+    conditions = (group.get("status") or {}).get("conditions") or ()
+    return any(each["type"] == _CONDITION and each["status"] == "True" for each in conditions)
+
+
+def _spec_changed(change: Change) -> bool:
+    return change.type != "MODIFIED" or (change.previous or {}).get("spec") != change.object.get("spec")
+
+
+def _claim_names(pod: JSON) -> dict[str, str]:
+    """Entry of pod.spec.resourceClaims → the claim's name; without those that are still to be made."""
+    names = {
+        each["name"]: each["resourceClaimName"]
+        for each in (pod.get("status") or {}).get("resourceClaimStatuses") or ()
+        if each.get("resourceClaimName")
+    }
+    direct = {
+        entry["name"]: entry["resourceClaimName"]
+        for entry in pod["spec"].get("resourceClaims") or ()
+        if entry.get("resourceClaimName")
+    }
+    return names | direct

@@ -1,0 +1,210 @@
+"""What stands in the demo cluster when it starts: nodes of eight GPUs, gangs that train on them, gangs that wait, each for a
+cause of its own, and services with autoscalers.
+
+What runs has run for a while, so it is put there as it would be by then; what waits is left to the controllers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from msgspec import Struct
+
+from ktui.demo import objects
+from ktui.demo.mvcc import JSON, Database
+from ktui.demo.objects import DRIVER
+from ktui.model.resourceslice import DeviceId
+
+PER_NODE: Final = 8
+LARGE_GANG: Final = 64  # pods of each gang that only makes a fleet larger
+SICK: Final[DeviceId] = (DRIVER, "gpu-node-04", "gpu-3")
+"""The GPU that falls off the bus in the incident "xid79"."""
+
+TRAFFIC: Final = {
+    "chat-llm_queue_length": (24, 31, 38, 27, 19),
+    "rerank_queue_length": (0,),
+    "summarise_queue_length": (0, 0, 0, 6, 14, 4),
+}
+"""External metrics and their values in turn."""
+
+
+class Gang(Struct, frozen=True):
+    """A Job scheduled as a gang. `places` are (node, first device) of each pod, none for a gang that waits."""
+
+    namespace: str
+    name: str
+    pods: int
+    gpus: int = 1
+    image: str = "registry.example.com/train:1.9"
+    places: tuple[tuple[str, int], ...] = ()
+    same_numa: bool = False
+    minutes: int = 30  # since it was made
+    cpu: str = "16"
+    class_name: str = objects.DEVICE_CLASS
+    node_selector: dict[str, str] = {}
+    gate: str = ""
+
+
+def _whole(*numbers: int) -> tuple[tuple[str, int], ...]:
+    return tuple((node_name(number), 0) for number in numbers)
+
+
+def node_name(number: int) -> str:
+    return f"gpu-node-{number:02}"
+
+
+RUNNING: Final = (
+    Gang("training", "mixtral-8x22b", 2, 8, places=_whole(5, 6), minutes=2900, cpu="96"),
+    Gang("vision", "sam-finetune", 2, 4, places=((node_name(7), 0), (node_name(7), 4)), same_numa=True, minutes=340),
+    Gang("research", "embed-sweep", 3, places=((node_name(8), 2), (SICK[1], 3), (node_name(8), 3)), minutes=75),
+    Gang("research", "reward-model", 8, places=tuple((node_name(9), gpu) for gpu in range(8)), minutes=610),
+)
+WAITING: Final = (
+    Gang("training", "llama-70b", 4, 8, minutes=6, cpu="96"),
+    Gang("training", "gpt-wide", 6, 8, minutes=50, cpu="96"),
+    Gang("vision", "vlm-premium", 1, 2, class_name="gpu-premium", minutes=18),
+    Gang("vision", "depth-eval", 1, 1, node_selector={"topology.kubernetes.io/zone": "zone-c"}, minutes=22),
+    Gang("research", "tokenise-all", 1, 1, cpu="512", minutes=31),
+    Gang("research", "held-for-quota", 2, 1, gate="example.com/quota", minutes=12),
+)
+_NODES: Final = 10
+_INCOMPLETE: Final = 10  # the node whose driver is being upgraded: half of its slices are not there
+_ECC: Final = {"key": "gpu.example.com/ecc", "value": "uncorrectable", "effect": "NoSchedule"}
+
+
+class Fleet:
+    """Fills a database. `size` is how many pods there shall be at least; the first hundred are always the same."""
+
+    def __init__(self, database: Database, size: int = 0) -> None:
+        self._database = database
+        self._size = size
+        self._start = datetime.now(UTC)
+
+    def fill(self) -> Iterator[None]:
+        """Everything, with a stop between any two pieces of work."""
+        for name in ("default", "training", "vision", "research", "serving"):
+            self._put("Namespace", {"metadata": objects.made(name, self._ago(90_000)), "status": {"phase": "Active"}})
+        self._put("DeviceClass", objects.device_class(self._ago(90_000)))
+        for number in range(1, _NODES + 1):
+            taints = {7: {**_ECC, "timeAdded": self._ago(800)}} if number == 8 else None
+            self._node(node_name(number), slices=2 if number == _INCOMPLETE else 1, taints=taints)
+        for gang in (*RUNNING, *WAITING):
+            self._gang(gang)
+            yield
+        self._incomplete_group()
+        self._service("chat-llm", replicas=2, gpus=(0, 1), lowest=1, highest=4, per_replica=10)
+        self._service("rerank", replicas=0, lowest=0, highest=3, per_replica=5, asleep=True)
+        self._service("summarise", replicas=0, lowest=0, highest=3, per_replica=5, asleep=True)
+        yield from self._more()
+
+    def _more(self) -> Iterator[None]:
+        pods = len(self._database.objects("Pod"))
+        for number in range(-(-max(0, self._size - pods) // LARGE_GANG)):
+            nodes = [f"gpu-{number:04}-{place}" for place in range(LARGE_GANG // PER_NODE)]
+            for name in nodes:
+                self._node(name)
+            places = tuple((name, gpu) for name in nodes for gpu in range(PER_NODE))
+            team = f"team-{number % 24:02}"
+            self._gang(Gang(team, f"pretrain-{number:04}", LARGE_GANG, places=places, minutes=60 + number))
+            yield
+
+    def _ago(self, minutes: int) -> str:
+        return (self._start - timedelta(minutes=minutes)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def _put(self, kind: str, obj: JSON) -> JSON:
+        return self._database.put(kind, objects.key_of(obj), obj)
+
+    def _node(self, name: str, *, slices: int = 1, taints: dict[int, JSON] | None = None) -> None:
+        then = self._ago(90_000)
+        self._put("Node", objects.node(name, then, zone="zone-a" if name < node_name(6) else "zone-b"))
+        self._put("ResourceSlice", objects.resource_slice(name, then, slices=slices, taints=taints))
+
+    def _gang(self, gang: Gang) -> None:
+        then = self._ago(gang.minutes)
+        template = f"{gang.name}-gpus"
+        self._put(
+            "ResourceClaimTemplate",
+            objects.claim_template(
+                gang.namespace, template, then, count=gang.gpus, same_numa=gang.same_numa, class_name=gang.class_name
+            ),
+        )
+        spec = objects.pod_spec(gang.image, template=template, cpu=gang.cpu)
+        if gang.node_selector:
+            spec["nodeSelector"] = gang.node_selector
+        if gang.gate:
+            spec["schedulingGates"] = [{"name": gang.gate}]
+        job = self._put("Job", objects.job(gang.namespace, gang.name, then, pods=gang.pods, spec=spec))
+        self._put("Workload", objects.workload(job, then))
+        group = objects.pod_group(gang.namespace, gang.name, then, min_count=gang.pods, job_=job)
+        if gang.places:
+            group = objects.conditioned(group, then, "PodGroupInitiallyScheduled", "True", "Scheduled")
+        self._put("PodGroup", group)
+        for index in range(gang.pods):
+            pod = objects.job_pod(job, index, then)
+            if gang.places:
+                self._run(pod, gang.gpus, *gang.places[index], then)
+            else:
+                self._put("Pod", _gated(pod, then) if gang.gate else pod)
+
+    def _run(self, pod: JSON, gpus: int, node: str, first: int, then: str) -> None:
+        """Put a pod there that runs on a node with `gpus` devices from `first` on."""
+        namespace, _ = objects.key_of(pod)
+        for entry in pod["spec"].get("resourceClaims") or ():
+            key = (namespace, entry["resourceClaimTemplateName"])
+            template = self._database.objects("ResourceClaimTemplate")[key]
+            claim = objects.claim_for(pod, entry, template, then)
+            devices = [("gpu", (DRIVER, node, f"gpu-{first + number}")) for number in range(gpus)]
+            self._put("ResourceClaim", objects.allocated(claim, devices, node, pod, then))
+            pod = objects.with_claim(pod, entry["name"], claim["metadata"]["name"])
+        self._put("Pod", objects.running(objects.bound(pod, node, then), then))
+
+    def _incomplete_group(self) -> None:
+        """A gang whose second pod nobody has made yet."""
+        then = self._ago(9)
+        self._put("PodGroup", objects.pod_group("research", "late-worker", then, min_count=2))
+        spec = objects.pod_spec("registry.example.com/worker:3")
+        metadata = objects.made("late-worker-0", then, "research")
+        self._put("Pod", objects.pod(metadata, spec, group="late-worker"))
+
+    def _service(
+        self,
+        name: str,
+        *,
+        replicas: int,
+        lowest: int,
+        highest: int,
+        per_replica: int,
+        gpus: tuple[int, ...] = (),
+        asleep: bool = False,
+    ) -> None:
+        then = self._ago(4000)
+        template = f"{name}-gpu" if gpus else ""
+        if template:
+            self._put("ResourceClaimTemplate", objects.claim_template("serving", template, then, count=1))
+        spec = objects.pod_spec("registry.example.com/serve:4", template=template, cpu="4", memory="16Gi")
+        deployment = self._put("Deployment", objects.deployment("serving", name, then, replicas=replicas, spec=spec))
+        for gpu in gpus:
+            self._run(objects.deployment_pod(deployment, then), 1, node_name(8), gpu, then)
+        hpa = objects.autoscaler("serving", name, then, lowest=lowest, highest=highest, per_replica=per_replica)
+        if asleep:
+            hpa = objects.conditioned(hpa, then, "ScaledToZero", "True", "ScaledToZero")
+        self._put("HorizontalPodAutoscaler", hpa)
+
+
+def _gated(pod: JSON, then: str) -> JSON:
+    words = "Scheduling is blocked due to non-empty scheduling gates"
+    return objects.conditioned(pod, then, "PodScheduled", "False", "SchedulingGated", words)
+
+
+def break_gpu(database: Database, device: DeviceId) -> None:
+    """Let the kubelet report a device as sick, in the pod that holds it alone."""
+    for key, claim in database.objects("ResourceClaim").items():
+        results = ((claim["status"].get("allocation") or {}).get("devices") or {}).get("results") or ()
+        if [(each["driver"], each["pool"], each["device"]) for each in results] == [device]:
+            pod_key = (key[0], claim["status"]["reservedFor"][0]["name"])
+            message = "Xid 79: GPU has fallen off the bus"
+            sick = objects.reporting_sick(database.objects("Pod")[pod_key], device, message)
+            database.put("Pod", pod_key, sick)
+            return

@@ -1,0 +1,193 @@
+"""What the demo's controllers look up: who belongs to whom, and which devices are free. Kept up to date change by change, so
+that no step costs time in proportion to the cluster."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Final, Generic, TypeVar
+
+from ktui.demo.mvcc import JSON, Database, Key
+from ktui.demo.objects import controller_uid
+from ktui.demo.placement import Device, Room
+from ktui.model.quantity import parse_quantity
+from ktui.model.resourceslice import DeviceId
+
+V = TypeVar("V", bound=Hashable)
+
+
+class Lookup(Generic[V]):
+    """Value → keys of the objects that have it, in the order they came."""
+
+    def __init__(self, values: Callable[[JSON], Iterable[V]]) -> None:
+        self._values = values
+        self._keys: dict[V, dict[Key, None]] = {}
+
+    def update(self, key: Key, old: JSON | None, new: JSON | None) -> None:
+        for value in self._values(old) if old is not None else ():
+            keys = self._keys[value]
+            del keys[key]
+            if not keys:
+                del self._keys[value]
+        for value in self._values(new) if new is not None else ():
+            self._keys.setdefault(value, {})[key] = None
+
+    def __getitem__(self, value: V) -> list[Key]:
+        return list(self._keys.get(value, ()))
+
+    def __contains__(self, value: V) -> bool:
+        return value in self._keys
+
+
+def results(claim: JSON | None) -> list[JSON]:
+    """The allocation's results; none when the claim is not allocated."""
+    allocation = ((claim or {}).get("status") or {}).get("allocation") or {}
+    return list((allocation.get("devices") or {}).get("results") or ())
+
+
+def device_of(result: JSON) -> DeviceId:
+    return (result["driver"], result["pool"], result["device"])
+
+
+def group_of(pod: JSON) -> Key | None:
+    group = (pod["spec"].get("schedulingGroup") or {}).get("podGroupName")
+    return (pod["metadata"].get("namespace", ""), group) if group else None
+
+
+def finished(pod: JSON) -> bool:
+    return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+
+
+def _pool_of(slice_: JSON) -> tuple[str, str]:
+    return (slice_["spec"]["driver"], slice_["spec"]["pool"]["name"])
+
+
+class Ledger:
+    """`record` is told of every change, in order."""
+
+    KINDS: Final = ("Pod", "ResourceClaim", "ResourceSlice")
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.members: Lookup[Key] = Lookup(lambda pod: [group] if (group := group_of(pod)) else [])
+        self.on_node: Lookup[str] = Lookup(lambda pod: [node] if (node := pod["spec"].get("nodeName")) else [])
+        self.pods_of: Lookup[str] = Lookup(lambda pod: [uid] if (uid := controller_uid(pod)) else [])
+        self.claims_of: Lookup[str] = Lookup(lambda claim: [uid] if (uid := controller_uid(claim)) else [])
+        self.holders: Lookup[DeviceId] = Lookup(lambda claim: {device_of(result) for result in results(claim)})
+        self.waiting: dict[Key, None] = {}
+        """Pods that have no node yet."""
+        self._slices: Lookup[tuple[str, str]] = Lookup(lambda slice_: [_pool_of(slice_)])
+        self._devices: dict[DeviceId, tuple[str, JSON]] = {}  # usable ones, with their node
+        self._pools: dict[tuple[str, str], list[DeviceId]] = {}
+        self._free: dict[str, dict[DeviceId, None]] = defaultdict(dict)
+        for kind in self.KINDS:
+            for key, obj in database.objects(kind).items():
+                self.record(kind, key, None, obj)
+
+    def record(self, kind: str, key: Key, old: JSON | None, new: JSON | None) -> None:
+        match kind:
+            case "Pod":
+                for lookup in (self.members, self.on_node, self.pods_of):
+                    lookup.update(key, old, new)
+                if new is not None and not new["spec"].get("nodeName") and not finished(new):
+                    self.waiting[key] = None
+                else:
+                    self.waiting.pop(key, None)
+            case "ResourceClaim":
+                self.claims_of.update(key, old, new)
+                self.holders.update(key, old, new)
+                for result in (*results(old), *results(new)):
+                    self._note(device_of(result))
+            case "ResourceSlice":
+                self._slices.update(key, old, new)
+                for pool in {_pool_of(each) for each in (old, new) if each is not None}:
+                    self._publish(pool)
+
+    def device(self, device: DeviceId) -> JSON | None:
+        """A published device of a complete pool."""
+        return self._devices[device][1] if device in self._devices else None
+
+    def published(self, rule: JSON) -> int:
+        """How many published devices a DeviceTaintRule's spec selects."""
+        selector = rule.get("deviceSelector") or {}
+        exact = (selector.get("driver", ""), selector.get("pool", ""), selector.get("device", ""))
+        if all(exact):
+            return int(exact in self._devices)
+        return sum(1 for device in self._devices if selects(rule, device))
+
+    def taints(self, device: DeviceId) -> list[JSON]:
+        """The taints that count for a device: its driver's and those of all rules that select it."""
+        published = self.device(device) or {}
+        rules = [rule["spec"] for rule in self._database.objects("DeviceTaintRule").values()]
+        return [*published.get("taints", ()), *(spec["taint"] for spec in rules if selects(spec, device))]
+
+    def rooms(self, *, with_devices: bool) -> Iterator[Room]:
+        """What is left on the nodes; only on those with free devices when such are wanted."""
+        nodes = self._database.objects("Node")
+        for name in [name for name in self._free if self._free[name]] if with_devices else [key[1] for key in nodes]:
+            node = nodes.get(("", name))
+            if node is None or (node.get("spec") or {}).get("unschedulable"):
+                continue
+            usage = [requests_of(pod) for key in self.on_node[name] if (pod := self._database.get("Pod", key))]
+            has = node["status"]["allocatable"]
+            devices = tuple(
+                Device(device, self._devices[device][1].get("attributes") or {}, self.taints(device))
+                for device in self._free.get(name, ())
+            )
+            yield Room(
+                name,
+                _amount(has.get("cpu")) - sum(cpu for cpu, _ in usage),
+                _amount(has.get("memory")) - sum(memory for _, memory in usage),
+                node["metadata"].get("labels") or {},
+                devices,
+            )
+
+    def _note(self, device: DeviceId) -> None:
+        """Free or not, as the claims have it now."""
+        if device in self._devices:
+            free = self._free[self._devices[device][0]]
+            if device in self.holders:
+                free.pop(device, None)
+            else:
+                free[device] = None
+
+    def _publish(self, pool: tuple[str, str]) -> None:
+        """Devices count only when every slice of the pool's newest generation is there (resource.k8s.io/v1 ResourcePool)."""
+        for device in self._pools.pop(pool, ()):
+            node, _ = self._devices.pop(device)
+            self._free[node].pop(device, None)
+        slices = [obj["spec"] for key in self._slices[pool] if (obj := self._database.get("ResourceSlice", key))]
+        newest = max((spec["pool"].get("generation", 0) for spec in slices), default=0)
+        current = [spec for spec in slices if spec["pool"].get("generation", 0) == newest]
+        if not current or len(current) != current[0]["pool"].get("resourceSliceCount", 1):
+            return
+        found = {
+            (*pool, device["name"]): (spec.get("nodeName", ""), device)
+            for spec in current
+            for device in spec.get("devices") or ()
+        }
+        self._devices |= found
+        self._pools[pool] = list(found)
+        for device in found:
+            self._note(device)
+
+
+def selects(spec: JSON, device: DeviceId) -> bool:
+    """Whether a DeviceTaintRule's spec is about the device. One without a selector is about none."""
+    selector = spec.get("deviceSelector")
+    if selector is None:
+        return False
+    names = zip(("driver", "pool", "device"), device, strict=True)
+    return all(selector.get(field) in (None, "", value) for field, value in names)
+
+
+def requests_of(pod: JSON) -> tuple[float, float]:
+    """cpu in cores, memory in bytes; of a finished pod none."""
+    if finished(pod):
+        return 0.0, 0.0
+    asked = [(each.get("resources") or {}).get("requests") or {} for each in pod["spec"].get("containers") or ()]
+    return sum(_amount(each.get("cpu")) for each in asked), sum(_amount(each.get("memory")) for each in asked)
+
+
+def _amount(text: str | None) -> float:
+    return float(parse_quantity(text) or 0)
