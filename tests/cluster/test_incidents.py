@@ -9,7 +9,7 @@ import pytest
 
 from ktui.model.frame import Mark
 from ktui.recording.reader import Recording
-from recordings import make
+from recordings import incidents, make
 from tests.recordings import PATHS
 
 
@@ -19,11 +19,11 @@ def happened(path: Path) -> list[str]:
     return [re.sub(r"node-\d(/gpu-\d)?", "NODE", text) for text in texts]
 
 
-@pytest.mark.parametrize("name", make.INCIDENTS)
+@pytest.mark.parametrize("name", incidents.INCIDENTS)
 def test_it_can_be_recorded_again(
     name: str, control_plane_binaries: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(make, "LOOK", 0.0)
-    made = make.make(name, make.INCIDENTS[name], control_plane_binaries, tmp_path)
+    monkeypatch.setattr(incidents, "LOOK", 0.0)
+    made = make.make(name, incidents.INCIDENTS[name], control_plane_binaries, tmp_path)
     assert happened(made) == happened(PATHS[name])
     assert not Recording(made).notes
