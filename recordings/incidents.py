@@ -335,20 +335,21 @@ def _upgrade(stage: Stage) -> None:
         _publish(api, node, part=0)
         _publish(api, node, part=1)
         stage.mark(f"{node} is upgraded: generation 2, both slices are there")
-    _publish(api, last, part=0)
-    stage.mark(f"The new driver on {last} crashes after its first slice: the pool is incomplete")
+    # The half that nobody uses comes first, so that the free devices are there and still cannot be had.
+    _publish(api, last, part=1)
+    stage.mark(f"The new driver on {last} crashes after the first of its two slices: the pool is incomplete")
     api.create(objects.gang_job(NAMESPACE, "sweep", 8, "one-gpu", priority="batch"))
     stage.until_refused(stage.group_of("sweep"))
     stage.mark(
         f"The gang sweep needs 8 GPUs and 8 are free, but nothing is allocated from {last}; llm-train is not touched"
     )
-    _publish(api, last, part=1)
+    _publish(api, last, part=0)
     stage.until_running("sweep", 8)
-    stage.mark(f"The driver on {last} was restarted and has published its second slice: sweep runs")
+    stage.mark(f"The driver on {last} was restarted and has published the other slice: sweep runs")
 
 
 def _publish(api: Api, node: str, *, part: int) -> None:
-    """What the new driver publishes: the first slice in place of the old one, the second beside it."""
+    """A slice as the new driver publishes it: the first half in place of the old slice, the second half beside it."""
     manifest = objects.resource_slice(node, slices=2, generation=2, part=part)
     if part:
         api.create(manifest)

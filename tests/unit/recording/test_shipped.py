@@ -13,7 +13,7 @@ import pytest
 
 from ktui import resources
 from ktui.cluster.allocation import devices_of
-from ktui.cluster.devices import device_info
+from ktui.cluster.devices import device_ids, device_info
 from ktui.cluster.gangs import display_name, gangs
 from ktui.cluster.state import Cluster
 from ktui.diagnose.diagnosis import Diagnosis
@@ -338,6 +338,12 @@ def test_driver_upgrade_leaves_one_pool_incomplete_until_its_second_slice_comes(
     broken = {pool.id[1]: pool.status for pool in incomplete.pools() if pool.status != "ok"}
     assert broken == {node: "incomplete"}
     assert {pool.generation for pool in incomplete.pools()} == {2}
+    assert {device[2]: _info_state(incomplete, device) for device in device_ids(incomplete) if device[1] == node} == {
+        "gpu-0": "gone",
+        "gpu-1": "gone",
+        "gpu-2": "unusable",
+        "gpu-3": "unusable",
+    }
     assert states(incomplete) == {"llm-train": "Running", "sweep": "Pending"}
     healed = at_mark(name, r"sweep runs")
     assert {pool.status for pool in healed.pools()} == {"ok"}
