@@ -13,6 +13,9 @@ from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, 
 from ktui.views.events import event_lines
 from ktui.views.shared import ObjectsView, as_key, time_text
 
+_NO_AVERAGE: Final = str(-(2**63))
+"""What the controller of 1.37.2 writes as an average over no replicas at all: a division by zero."""
+
 
 def autoscaler_state(hpa: HorizontalPodAutoscaler) -> tuple[str, Style]:
     """One word or two (autoscaling/v2 conditions, 1.37): a target that a person scaled to 0 is "paused" and never woken."""
@@ -156,6 +159,8 @@ def _amount(value: MetricTarget | MetricValue | None) -> str:
     if value.average_utilization is not None:
         return f"{value.average_utilization}%"
     amount: Amount = value.average_value if value.average_value is not None else value.value
+    if str(amount).startswith(_NO_AVERAGE):
+        return "-"
     return "<unknown>" if amount is None else f"{amount}{' (avg)' if value.average_value is not None else ''}"
 
 

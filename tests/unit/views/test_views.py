@@ -71,7 +71,7 @@ def test_a_view_describes_itself(view: View) -> None:
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
 def test_an_unknown_key_has_no_row(view: View) -> None:
     cluster = b.cluster_of()
-    key: Any = {"devices": ("d", "p", "n"), "taints": ("rule", "r")}.get(view.id, ("ml", "x"))
+    key: Any = {"devices": ("d", "p", "n"), "taints": ("rule", "r"), "timeline": 7}.get(view.id, ("ml", "x"))
     assert list(view.keys(cluster)) == []
     assert view.row(cluster, key) is None
     assert view.item(cluster, key) is None
@@ -434,3 +434,17 @@ def test_a_rule_for_a_whole_fleet_costs_a_row_no_more_than_it_shows(monkeypatch:
     item = VIEWS["taints"].item(whole, ("rule", "all"))
     assert item is not None
     assert len(item["devices"]) == 400
+
+
+def test_an_average_over_no_replicas_is_no_number() -> None:
+    """The controller writes -9223372036854775808m there (1.37.2)."""
+    texts = [
+        cell.text
+        for at in range(0, 200, 10)
+        for cluster in (cluster_at("scale-to-zero", at)[0],)
+        for key in VIEWS["autoscalers"].keys(cluster)
+        if (row := VIEWS["autoscalers"].row(cluster, key)) is not None
+        for cell in row.cells
+    ]
+    assert not any("9223372036854775808" in text for text in texts)
+    assert any("-/" in text for text in texts)
