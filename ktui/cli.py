@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import argparse
 
 INTERRUPTED = 130
-RESOURCES = ("gangs", "pods", "devices", "claims", "taints", "autoscalers", "workloads")
+RESOURCES = ("gangs", "pods", "devices", "claims", "taints", "autoscalers", "workloads", "timeline")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

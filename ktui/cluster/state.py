@@ -8,7 +8,7 @@ never from the order of events, so any order of the same frames gives the same s
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, TypeVar, cast
 
 from msgspec import Struct, field
@@ -17,6 +17,7 @@ from ktui.cluster.index import Index
 from ktui.cluster.moment import Moment, Stream
 from ktui.cluster.pools import Pool, PublishedDevice, assemble
 from ktui.cluster.store import Delta
+from ktui.cluster.timeline import Timeline
 from ktui.model.autoscaler import HorizontalPodAutoscaler
 from ktui.model.claim import ResourceClaim, ResourceClaimTemplate
 from ktui.model.event import Event
@@ -33,8 +34,9 @@ _PAIR = 2  # groups of one Workload: a group is called after its owner only whil
 
 O = TypeVar("O", bound=Object)  # noqa: E741 - the conventional name of an object type
 
-Entity = Literal["gangs", "devices", "claims", "taints", "autoscalers", "workloads", "pods"]
-"""What views show a row of. Keys: (namespace, name), except devices: DeviceId, taints: see `taints.TaintKey`."""
+Entity = Literal["gangs", "devices", "claims", "taints", "autoscalers", "workloads", "pods", "timeline"]
+"""What views show a row of. Keys: (namespace, name), except devices: DeviceId, taints: see `taints.TaintKey`, timeline: the
+number of the change."""
 
 Selection = tuple[str | None, str | None, str | None]
 """What a taint rule selects: (driver, pool, device), None for any."""
@@ -51,6 +53,7 @@ class Dirty(Struct):
     autoscalers: set[Key] = field(default_factory=set)
     workloads: set[Key] = field(default_factory=set)
     pods: set[Key] = field(default_factory=set)
+    timeline: set[int] = field(default_factory=set)
     streams: bool = False
 
     def merge(self, other: Dirty) -> None:
@@ -61,12 +64,12 @@ class Dirty(Struct):
         self.autoscalers |= other.autoscalers
         self.workloads |= other.workloads
         self.pods |= other.pods
+        self.timeline |= other.timeline
         self.streams |= other.streams
 
     def __bool__(self) -> bool:
-        return self.streams or any(
-            (self.gangs, self.devices, self.claims, self.taints, self.autoscalers, self.workloads, self.pods)
-        )
+        rows = (self.gangs, self.devices, self.claims, self.taints, self.autoscalers, self.workloads, self.pods)
+        return self.streams or bool(self.timeline) or any(rows)
 
 
 class Cluster:
@@ -90,6 +93,7 @@ class Cluster:
         self.events_by_uid: Index[str] = Index(_event_uid)
         self.rules_by_selection: Index[Selection] = Index(_rule_selection)
         self._pools: dict[PoolId, Pool | None] = {}
+        self.timeline = Timeline()  # filled by whoever knows the time
 
     # --- in ---
 
@@ -100,20 +104,24 @@ class Cluster:
             dirty.merge(part)
         return dirty
 
-    def steps(self, frame: Frame) -> Iterator[Dirty]:
+    def steps(self, frame: Frame, see: Callable[[Delta], object] | None = None) -> Iterator[Dirty]:
         """Take one frame a little at a time: a long list gives several parts, between which others may have their turn. The
-        state is consistent at each of them, but no other frame may be applied before the last."""
-        yield from self._take_all(self._moment.deltas(frame), streams=isinstance(frame, Listed | StreamState))
+        state is consistent at each of them, but no other frame may be applied before the last. `see` is shown each change."""
+        yield from self._take_all(self._moment.deltas(frame), see, streams=isinstance(frame, Listed | StreamState))
 
     def become(self, moment: Moment) -> Iterator[Dirty]:
         """Go to another moment, a little at a time as in `steps`; going to yet another one may begin before the last part."""
-        return self._take_all(self._moment.become(moment), streams=True)
+        return self._take_all(self._moment.become(moment), None, streams=True)
 
-    def _take_all(self, deltas: Iterator[Delta | None], *, streams: bool) -> Iterator[Dirty]:
+    def _take_all(
+        self, deltas: Iterator[Delta | None], see: Callable[[Delta], object] | None, *, streams: bool
+    ) -> Iterator[Dirty]:
         dirty = Dirty()
         for count, delta in enumerate(deltas, 1):
             if delta is not None:
                 self._take(delta, dirty)
+                if see is not None:
+                    see(delta)
             if count % _STEP == 0 or delta is None:
                 yield dirty
                 dirty = Dirty()

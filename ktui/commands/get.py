@@ -30,9 +30,9 @@ def run(args: argparse.Namespace) -> int:
     name = named or args.name
     view = VIEWS[cast("Entity", resource)]
     matches = labels.parse(args.selector)
-    if args.selector and view.id == "devices":
-        raise UsageError("devices have no labels to select by")
-    filled = fill(args, view.kinds + view.joins)
+    if args.selector and view.id in ("devices", "timeline"):
+        raise UsageError(f"{view.title.lower()} have no labels to select by")
+    filled = fill(args, view.kinds + view.joins, timeline=view.id == "timeline")
     _check_readable(filled.cluster, view)
     rows = [row for row in _rows(view, filled, name) if matches(view.labels(filled.cluster, row.key))]
     if name and not rows:

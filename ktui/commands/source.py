@@ -23,20 +23,33 @@ class Filled(NamedTuple):
     namespace: str
 
 
-def fill(args: argparse.Namespace, kinds: tuple[str, ...]) -> Filled:
-    """Read what the command needs. Raises KtuiError when it cannot."""
+def fill(args: argparse.Namespace, kinds: tuple[str, ...], *, timeline: bool = False) -> Filled:
+    """Read what the command needs, with the timeline up to that moment if wanted. Raises KtuiError when it cannot."""
     if getattr(args, "at", None) is not None and not getattr(args, "recording", None):
         raise UsageError("--at goes with --recording")
-    return _from_recording(args) if getattr(args, "recording", None) else asyncio.run(_from_cluster(args, kinds))
+    if getattr(args, "recording", None):
+        return _from_recording(args, timeline=timeline)
+    if timeline:
+        raise UsageError("one look at a cluster sees no changes: the timeline needs --recording FILE")
+    return asyncio.run(_from_cluster(args, kinds))
 
 
-def _from_recording(args: argparse.Namespace) -> Filled:
+def _from_recording(args: argparse.Namespace, *, timeline: bool) -> Filled:
+    from ktui.cluster.changes import chronicle
+    from ktui.cluster.timeline import Timeline
     from ktui.recording.player import replay_to
     from ktui.recording.reader import Recording
 
     recording = Recording(Path(args.recording))
     cluster = Cluster()
-    reached = replay_to(recording, getattr(args, "at", None), cluster.apply)
+    at = getattr(args, "at", None)
+    reached = replay_to(recording, at, cluster.apply)
+    if timeline:
+        cluster = Cluster()
+        cluster.timeline = Timeline(most=None)
+        start = recording.header.start
+        frames = ((start + t, frame) for t, frame in recording.frames() if t <= reached)
+        chronicle(cluster, cluster.timeline, frames)
     for note, count in recording.notes.items():
         print(f"ktui: skipped {count} {safe(note)}", file=sys.stderr)
     namespace = "" if getattr(args, "all_namespaces", False) else getattr(args, "namespace", "") or ""

@@ -10,7 +10,7 @@ import asyncio
 import bisect
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Generic
 
 from ktui.errors import UsageError
@@ -56,7 +56,6 @@ class Player(Generic[S]):
         self.recording = recording
         self.paused = False
         self.speed = 1.0
-        self.loaded = False
         self._sink = sink
         self._travel = travel
         self._clock = clock
@@ -67,6 +66,11 @@ class Player(Generic[S]):
         self._position = start
         self._since: float | None = None  # clock reading at which `_position` was right; None while it stands still
         self._changed = asyncio.Event()
+        self._all_decoded = asyncio.Event()
+
+    @property
+    def loaded(self) -> bool:
+        return self._all_decoded.is_set()
 
     @property
     def duration(self) -> float:
@@ -86,13 +90,19 @@ class Player(Generic[S]):
         """The moment shown, in Unix seconds: ages are relative to it."""
         return self.recording.header.start + self.position
 
+    async def history(self) -> Iterator[tuple[float, Frame]]:
+        """Every frame with its time in Unix seconds, once all are decoded."""
+        await self._all_decoded.wait()
+        start = self.recording.header.start
+        return ((start + timed.t, timed.frame) for timed in self._frames)
+
     async def load(self) -> None:
         """Decode all frames, off the event loop. Raises UsageError when the file is no good."""
         try:
             await asyncio.to_thread(self._decode)
         finally:
             self._given_up = True
-        self.loaded = True
+        self._all_decoded.set()
         self._changed.set()
 
     def _decode(self) -> None:

@@ -88,8 +88,9 @@ VIEW_NUMBERS: Final = {
     "autoscalers": 6,
     "workloads": 7,
     "pods": 8,
+    "timeline": 9,
 }
-"""Numbers are fixed: a view keeps its key when others come. 1 is for a triage, 9 for a timeline."""
+"""Numbers are fixed: a view keeps its key when others come. 1 is for a triage."""
 
 COMMANDS: Final = (
     Command("back", "Back: close the detail, drop the filter", "escape", footer="back", available=lambda s: s.nested),

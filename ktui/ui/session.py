@@ -7,6 +7,9 @@ told what changed when they ask, ten times a second at most.
 from __future__ import annotations
 
 import asyncio
+import itertools
+import math
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -14,8 +17,10 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
+from ktui.cluster.changes import Chronicler, chronicle
 from ktui.cluster.moment import Moment
 from ktui.cluster.state import Cluster, Dirty
+from ktui.cluster.timeline import Timeline
 from ktui.model.frame import Frame, Listed
 from ktui.model.meta import Key
 
@@ -74,6 +79,15 @@ class Playing(Feed, Protocol):
 
 
 @runtime_checkable
+class Remembering(Protocol):
+    """A feed that knows what is still to come, as a recording does."""
+
+    async def history(self) -> Iterator[tuple[float, Frame]]:
+        """All its frames with their times in Unix seconds, as soon as they are known."""
+        ...
+
+
+@runtime_checkable
 class Retrying(Protocol):
     """A feed whose waiting sources can be told to try again at once."""
 
@@ -108,6 +122,8 @@ class Session:
         self._taking_in: asyncio.Task[None] | None = None
         self._is_first = False  # what is taken in is the first list of its source
         self.feed = make_feed(self._take, self._travel)
+        remembers = isinstance(self.feed, Remembering)
+        self._chronicler = None if remembers else Chronicler(self.cluster, self.cluster.timeline)
 
     def _take(self, frame: Frame) -> None:
         if self._taking_in is not None:
@@ -115,9 +131,15 @@ class Session:
         elif isinstance(frame, Listed) and len(frame.items) > _LONG:
             stream = self.cluster.streams.get(frame.source.id)
             self._is_first = stream is None or not stream.synced
-            self._taking_in = asyncio.create_task(self._take_in(self.cluster.steps(frame)))
+            self._taking_in = asyncio.create_task(self._take_in(self._steps(frame)))
         else:
-            self._note(self.cluster.apply(frame))
+            for dirty in self._steps(frame):
+                self._note(dirty)
+
+    def _steps(self, frame: Frame) -> Iterator[Dirty]:
+        if self._chronicler is None:
+            return self.cluster.steps(frame)
+        return self._chronicler.steps(frame, self.feed.now())
 
     def _travel(self, moment: Moment) -> None:
         """Show another moment: at once if it is not far away. Whatever still waits is of the way there and counts no longer."""
@@ -143,7 +165,7 @@ class Session:
         yield from begun
         while self._waiting:
             self._is_first = False
-            yield from self.cluster.steps(self._waiting.popleft())
+            yield from self._steps(self._waiting.popleft())
 
     def _work(self, parts: Iterator[Dirty]) -> bool:
         """Take parts in for one turn; whether that were all of them."""
@@ -160,10 +182,40 @@ class Session:
 
     def take_changes(self) -> Dirty | None:
         """What changed since the last call; None when nothing did, or while a list anew or a moment far away is taken in."""
+        self._tell_changes()
         if not self._changed or (self._taking_in is not None and not self._is_first):
             return None
         dirty, self._dirty, self._changed = self._dirty, Dirty(), False
         return dirty
+
+    def _tell_changes(self) -> None:
+        """Of the timeline: what a live cluster did, or what a recording has shown up to the present moment."""
+        if self._taking_in is not None:
+            return
+        if self._chronicler is not None:
+            self._chronicler.settle()
+        else:
+            self.cluster.timeline.show_until(self.feed.now())
+        if fresh := self.cluster.timeline.take_fresh():
+            self._note(Dirty(timeline=fresh))
+
+    async def recall(self) -> None:
+        """Work out the timeline of a recording, in a thread, when all of it is known. Nothing to do for other feeds."""
+        if not isinstance(self.feed, Remembering):
+            return
+        history, given_up = await self.feed.history(), threading.Event()
+
+        def work_out() -> Timeline:
+            timeline = Timeline(most=None)
+            chronicle(Cluster(), timeline, itertools.takewhile(lambda _: not given_up.is_set(), history))
+            timeline.show_until(-math.inf)
+            timeline.take_fresh()
+            return timeline
+
+        try:
+            self.cluster.timeline = await asyncio.to_thread(work_out)
+        finally:
+            given_up.set()  # a thread that nobody waits for any longer would hold up the end of the program
 
     @property
     def player(self) -> Playing | None:

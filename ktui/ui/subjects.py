@@ -12,6 +12,7 @@ from ktui.model.meta import Key, Object
 from ktui.model.resourceslice import DeviceId
 from ktui.ui.session import Reading, Session
 from ktui.views.base import RowKey
+from ktui.views.timeline import target
 
 _KINDS: dict[Entity, str] = {
     "claims": "ResourceClaim",
@@ -35,6 +36,9 @@ def subject(cluster: Cluster, view: Entity, key: RowKey) -> tuple[str, Key] | No
             if parts[0] == "rule":
                 return ("DeviceTaintRule", ("", parts[1]))
             return subject(cluster, "devices", parts[1:4])
+        case "timeline":
+            found = target(cluster, key)
+            return subject(cluster, *found) if found is not None else None
         case _:
             return (_KINDS[view], cast("Key", key))
 

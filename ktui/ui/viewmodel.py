@@ -114,6 +114,16 @@ class ViewModel:
             self._cursor_position = max(0, min(position, len(self.index) - 1))
             self._cursor = self.index.key_at(self._cursor_position)
 
+    def go_to(self, key: RowKey) -> bool:
+        """Put the cursor on a row; whether there is one and the filter lets it pass."""
+        if self.index.uid(key) is None:
+            row = self.view.row(self._cluster, key)  # not computed yet
+            self.index.update([(key, row)])
+        position = self.index.position(key)
+        if position is not None:
+            self.move_to(position)
+        return position is not None
+
     # --- marks: of one object, not of its name ---
 
     def toggle_mark(self) -> None:

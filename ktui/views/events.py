@@ -13,6 +13,7 @@ from ktui.model.time import format_age, parse_time
 from ktui.views.base import Cell, Line, RowKey
 from ktui.views.shared import as_key
 from ktui.views.targets import devices_behind
+from ktui.views.timeline import target
 
 if TYPE_CHECKING:
     from ktui.cluster.state import Entity
@@ -65,6 +66,10 @@ def _objects(cluster: Cluster, view: Entity, key: RowKey) -> Iterator[Object]:
             if group is not None:
                 yield group
             yield from cluster.members(as_key(key))
+        case "timeline":
+            changed = target(cluster, key)
+            if changed is not None:
+                yield from _objects(cluster, *changed)
         case "devices" | "taints":
             for device in devices_behind(cluster, view, key)[:_SHOWN]:
                 for claim, _ in holders(cluster, device):

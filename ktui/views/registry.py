@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ktui.cluster.state import Entity
-from ktui.views import autoscalers, claims, devices, gangs, pods, taints, workloads
+from ktui.views import autoscalers, claims, devices, gangs, pods, taints, timeline, workloads
 from ktui.views.base import View
 
 VIEWS: Final[dict[Entity, View]] = {
@@ -16,4 +16,5 @@ VIEWS: Final[dict[Entity, View]] = {
     "autoscalers": autoscalers.VIEW,
     "workloads": workloads.VIEW,
     "pods": pods.VIEW,
+    "timeline": timeline.VIEW,
 }

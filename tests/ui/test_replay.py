@@ -14,6 +14,7 @@ from ktui.recording.player import Player
 from ktui.recording.reader import Recording
 from ktui.ui.app import KtuiApp
 from ktui.ui.session import Session, Target
+from tests.recordings import PATHS
 
 from .screen import lacks, shows, wait_for
 
@@ -135,3 +136,21 @@ async def test_a_file_that_is_no_recording_says_so(tmp_path: Path) -> None:
     async with app.run_test(size=(160, 24)) as pilot:
         await shows(pilot, "is not a ktui recording")
         await wait_for(pilot, lambda: app.return_code is None)
+
+
+async def test_the_timeline_ends_at_the_moment_shown_and_leads_to_what_changed() -> None:
+    app = KtuiApp(ReplayOpener(PATHS["xid79"]))
+    async with app.run_test(size=(160, 40)) as pilot:
+        await shows(pilot, "REPLAY · night")
+        await pilot.press("space", "end", "9")
+        await shows(pilot, "running again, 8 of 8 run", "degraded, 7 of 8 run", "deleting due to NoExecute taint")
+        await pilot.press("home")
+        await lacks(pilot, "degraded, 7 of 8 run")
+        await pilot.press("end", "slash", *"degraded", "enter")
+        await shows(pilot, "1 of ", "degraded, 7 of 8 run")
+        await pilot.press("enter")
+        await shows(pilot, "None of ")  # the filter still holds, and says so
+        await pilot.press("9", "escape")
+        await shows(pilot, "running again, 8 of 8 run")
+        await pilot.press("g", "enter")
+        await shows(pilot, "Pods (8)", "llm-train")

@@ -142,6 +142,7 @@ class MainScreen(Screen[None]):
         self._deck = deck.Deck(session, registry.VIEWS, self._view, self._filter)
         self.show_view(self._view)
         self._feeding = self.run_worker(self._feed(session), exclusive=True, group="feed")
+        self.run_worker(session.recall(), exclusive=True, group="recall")
 
     async def _feed(self, session: Session) -> None:
         try:
@@ -340,9 +341,29 @@ class MainScreen(Screen[None]):
         if self.has_class("-map"):
             self._zoom()
             return
+        if self._view == "timeline":
+            self._open_changed()
+            return
         self._detail_key = None
         self.add_class("-detail")
         self._focus_rows()
+
+    def _open_changed(self) -> None:
+        """From a change to the detail of what changed."""
+        from ktui.views.timeline import target
+
+        deck = self._deck
+        key = deck.model.cursor if deck is not None else None
+        found = target(deck.session.cluster, key) if deck is not None and key is not None else None
+        if deck is None or found is None:
+            return
+        view, changed = found
+        self.show_view(view)
+        if deck.model.go_to(changed):
+            self.add_class("-detail")
+            self._focus_rows()
+        else:
+            notify(self.app, f"not among the {view} shown now", "warning")
 
     def run_back(self) -> None:
         """One thing at a time: the filter being typed, the detail, the map, the filter."""

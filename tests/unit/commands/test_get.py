@@ -65,7 +65,7 @@ def test_every_resource_in_every_form(ktui: Ktui, name: str, resource: str, form
     elif not ran.out:
         assert ran.err == ("" if form == "name" else f"No {resource} found.\n")
     elif form == "name":
-        assert all(line.startswith(f"{resource[:-1]}/") for line in ran.lines)
+        assert all(line.startswith(f"{resource.removesuffix('s')}/") for line in ran.lines)
     else:
         titles = [column.title for column in VIEWS[resource].columns]  # type: ignore[index]  # one of RESOURCES
         assert ran.lines[0].replace(" ", "") == "".join(titles).replace(" ", "")
@@ -273,3 +273,19 @@ def test_a_reader_that_goes_away_is_no_error(unbuffered: str) -> None:
 def test_the_singular_is_the_same_resource(ktui: Ktui, resource: str) -> None:
     """What `-o name` prints in front of the name can be typed, as with kubectl."""
     assert ktui.get(resource.removesuffix("s"), "-o", "json").out == ktui.get(resource, "-o", "json").out
+
+
+# --- the timeline ---
+
+
+def test_the_timeline_up_to_a_moment_newest_first(ktui: Ktui) -> None:
+    items = ktui.get("timeline", "-o", "json", "--at", "28").items
+    assert [item["time"] for item in items] == sorted((item["time"] for item in items), reverse=True)
+    degraded = next(item for item in items if item["change"] == "GangDegraded")
+    assert (degraded["namespace"], degraded["name"], degraded["text"]) == ("ml2", "llm-train", "degraded, 7 of 8 run")
+    assert "TaintRemoved" not in {item["change"] for item in items}
+
+
+def test_the_timeline_of_one_moment_of_a_cluster_is_refused(ktui: Ktui) -> None:
+    ran = ktui("get", "timeline")
+    assert ran == Ran(2, "", "ktui: one look at a cluster sees no changes: the timeline needs --recording FILE\n")

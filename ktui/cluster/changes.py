@@ -1,0 +1,190 @@
+"""Finds what changes: gangs, pods, claims, taints, autoscalers, sources and marks, each as one fact with its time.
+
+A reducer: it is shown every change of the state once, and compares before with after. That costs the same whatever the size of
+the cluster; a gang is counted anew ten times a second at most, however many of its pods change.
+Facts only: `ktui.views.timeline` has the words. What the first lists hold is where it starts from, and no change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from ktui.cluster.gangs import GangState, gang, gang_keys
+from ktui.cluster.state import Cluster, Dirty
+from ktui.cluster.store import Delta
+from ktui.cluster.timeline import Change, Timeline, What
+from ktui.model.autoscaler import HorizontalPodAutoscaler
+from ktui.model.claim import ResourceClaim
+from ktui.model.frame import Frame, Mark, StreamState
+from ktui.model.meta import Key, condition
+from ktui.model.pod import Pod
+from ktui.model.resourceslice import DeviceId, DeviceTaint, ResourceSlice
+from ktui.model.taintrule import DeviceTaintRule
+
+_SETTLED: Final = 0.1  # seconds between two counts of a gang
+_AT_ONCE: Final = 100  # gangs of the first lists that are counted at one go
+_ANSWERING: Final = frozenset(("watching", "quiet", "polling", "listing"))
+
+_OF_STATE: Final[dict[GangState, What]] = {
+    "Pending": "GangPending",
+    "Running": "GangRunning",
+    "Degraded": "GangDegraded",
+    "Preempting": "GangPreempting",
+    "Completed": "GangCompleted",
+    "Failed": "GangFailed",
+}
+
+
+class Chronicler:
+    """Writes down what frames change in a state. Every frame goes through `steps`, with the time at which it happened."""
+
+    def __init__(self, cluster: Cluster, timeline: Timeline) -> None:
+        self._cluster = cluster
+        self._timeline = timeline
+        self._at = 0.0
+        self._counted = 0.0  # when gangs were counted last
+        self._states: dict[Key, GangState] = {}
+        self._touched: dict[Key, None] = {}  # gangs to be counted
+        self._uncounted: set[Key] | None = None  # gangs of the first lists; None before all of these are in
+
+    def steps(self, frame: Frame, at: float) -> Iterator[Dirty]:
+        """Take a frame into the state as `Cluster.steps` does."""
+        if at - self._counted >= _SETTLED:
+            self.settle()
+            self._counted = at
+        self._at = at
+        if isinstance(frame, Mark):
+            self._note("Mark", "", (), after=frame.text)
+        elif isinstance(frame, StreamState):
+            self._see_stream(frame)
+        started = self._uncounted is not None
+        for dirty in self._cluster.steps(frame, self._see):
+            if started:
+                self._touched.update(dict.fromkeys(sorted(dirty.gangs)))
+            yield dirty
+
+    def settle(self) -> None:
+        """Count the gangs that were touched. To be called when no frame comes for a while, too."""
+        if self._uncounted is None:
+            if not self._cluster.synced("Pod", "PodGroup", "Workload"):
+                return
+            self._uncounted = gang_keys(self._cluster)
+        for key in self._touched:
+            self._count(key)
+        self._touched.clear()
+        for _ in range(min(_AT_ONCE, len(self._uncounted))):
+            self._count(self._uncounted.pop(), first=True)
+
+    def _count(self, key: Key, *, first: bool = False) -> None:
+        found = gang(self._cluster, key)
+        if found is None:
+            self._states.pop(key, None)
+            return
+        before = self._states.get(key)
+        if found.state == "Unknown" or found.state == before:
+            return
+        self._states[key] = found.state
+        if self._uncounted is not None and key in self._uncounted:
+            self._uncounted.discard(key)
+        elif (
+            not first
+            and (what := _OF_STATE.get(found.state))
+            and not (before == "Scheduling" and what == "GangPending")
+        ):
+            self._note(what, "gangs", key, before or "", f"{found.running} of {found.wanted_text}")
+
+    def _note(self, what: What, view: str, key: tuple[str, ...], before: str = "", after: str = "") -> None:
+        self._timeline.add(Change(self._at, what, view, key, before, after))
+
+    def _see_stream(self, frame: StreamState) -> None:
+        known = self._cluster.streams.get(frame.source.id)
+        before, after = known is not None and known.phase in _ANSWERING, frame.phase in _ANSWERING
+        if known is None or not known.synced or before == after:
+            return
+        self._note("SourceBack" if after else "SourceLost", "", (frame.source.kind,), after=frame.message)
+
+    def _see(self, delta: Delta) -> None:
+        if not self._cluster.synced(delta.kind):
+            return
+        match delta.old, delta.new:
+            case (Pod() as pod, None):
+                self._note("PodDeleted", "pods", pod.key, pod.spec.node_name or "")
+            case (Pod() as old, Pod() as new):
+                self._see_pod(old, new)
+            case (ResourceClaim() | None as old, ResourceClaim() | None as new):
+                self._see_claim(delta.key, old, new)
+            case (DeviceTaintRule() | None as old, DeviceTaintRule() | None as new):
+                self._see_taint(
+                    ("rule", delta.key[1]), old.spec.taint if old else None, new.spec.taint if new else None
+                )
+            case (ResourceSlice() as old, ResourceSlice() as new):
+                self._see_slice(old, new)
+            case (HorizontalPodAutoscaler() as old, HorizontalPodAutoscaler() as new):
+                self._see_autoscaler(old, new)
+            case _:
+                pass
+
+    def _see_pod(self, old: Pod, new: Pod) -> None:
+        if new.spec.node_name and not old.spec.node_name:
+            self._note("PodBound", "pods", new.key, after=new.spec.node_name)
+        disrupted = condition(new.status.conditions, "DisruptionTarget")
+        if disrupted is not None and disrupted.status == "True":
+            known = condition(old.status.conditions, "DisruptionTarget")
+            if known is None or known.status != "True":
+                self._note("PodEvicted", "pods", new.key, after=disrupted.message or disrupted.reason or "")
+
+    def _see_claim(self, key: Key, old: ResourceClaim | None, new: ResourceClaim | None) -> None:
+        before, after = _devices(old), _devices(new)
+        if before == after:
+            return
+        self._note("ClaimAllocated" if after else "ClaimReleased", "claims", key, before, after)
+
+    def _see_slice(self, old: ResourceSlice, new: ResourceSlice) -> None:
+        """Taints that the driver published. A slice that comes or goes as a whole is a change of the pool, not of taints."""
+        before, after = _taints(old), _taints(new)
+        for at in before.keys() | after.keys():
+            device, taint = at
+            key = ("slice", *device, *taint)
+            self._see_taint(key, before.get(at), after.get(at))
+
+    def _see_taint(self, key: tuple[str, ...], old: DeviceTaint | None, new: DeviceTaint | None) -> None:
+        before, after = _text(old), _text(new)
+        if before != after:
+            what: What = "TaintChanged" if old and new else "TaintAdded" if new else "TaintRemoved"
+            self._note(what, "taints", key, before, after)
+
+    def _see_autoscaler(self, old: HorizontalPodAutoscaler, new: HorizontalPodAutoscaler) -> None:
+        if old.min_replicas != new.min_replicas:
+            self._note("MinReplicasChanged", "autoscalers", new.key, str(old.min_replicas), str(new.min_replicas))
+        before, after = old.status.current_replicas or 0, new.status.current_replicas or 0
+        if before != after:
+            self._note("Scaled", "autoscalers", new.key, str(before), str(after))
+
+
+def chronicle(cluster: Cluster, timeline: Timeline, frames: Iterable[tuple[float, Frame]]) -> None:
+    """Take frames with their times (Unix seconds) into the state, and what they change into the timeline."""
+    chronicler = Chronicler(cluster, timeline)
+    for at, frame in frames:
+        for _ in chronicler.steps(frame, at):
+            pass
+    chronicler.settle()
+
+
+def _devices(claim: ResourceClaim | None) -> str:
+    return " ".join(sorted("/".join(result.id) for result in claim.results)) if claim is not None else ""
+
+
+def _taints(piece: ResourceSlice) -> dict[tuple[DeviceId, tuple[str, str, str]], DeviceTaint]:
+    return {
+        ((*piece.pool_id, device.name), (taint.key, taint.value or "", taint.effect)): taint
+        for device in piece.spec.devices or ()
+        for taint in device.taints or ()
+    }
+
+
+def _text(taint: DeviceTaint | None) -> str:
+    """As kubectl writes taints: key=value:effect."""
+    if taint is None:
+        return ""
+    return f"{taint.key}={taint.value}:{taint.effect}" if taint.value else f"{taint.key}:{taint.effect}"

@@ -1,0 +1,219 @@
+"""What changed: found once, with its time, from the state before and after; what was there from the start is no change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ktui.cluster.changes import Chronicler, chronicle
+from ktui.cluster.state import Cluster
+from ktui.cluster.timeline import Change, Timeline
+from ktui.model.autoscaler import HorizontalPodAutoscaler
+from ktui.model.frame import Frame, Mark
+from ktui.model.meta import Object
+from ktui.recording.reader import Recording
+from tests.recordings import PATHS
+from tests.unit import builders as b
+
+EVICTED = [b.condition("DisruptionTarget", "True", "DeletionByDeviceTaintManager", "tainted")]
+GPU_0 = f"{b.DRIVER}/node-1/gpu-0"
+ALL = {"driver": b.DRIVER}
+
+
+def shown(timeline: Timeline) -> list[Change]:
+    return [change for number in timeline.numbers() if (change := timeline.get(number)) is not None]
+
+
+def changes(*frames: Frame, known: tuple[Object, ...] = ()) -> list[Change]:
+    """What frames change, one a second from 10 on, in a state that holds `known`."""
+    cluster = Cluster()
+    kinds = b.cluster_of().streams
+    first = [b.listed(kind, *(o for o in known if type(o).__name__ == kind)) for kind, _, _ in kinds]
+    chronicle(cluster, cluster.timeline, [(0.0, frame) for frame in first] + list(enumerate(frames, 10)))
+    return shown(cluster.timeline)
+
+
+def newer(version: int = 2) -> dict[str, Any]:
+    return {"resourceVersion": str(version)}
+
+
+def modified(obj: Object) -> Frame:
+    return b.changed("MODIFIED", obj)
+
+
+def slice_with(*taints: Any, version: int = 1) -> Object:
+    document = {
+        "metadata": b.meta("s", "", **newer(version)),
+        "spec": {
+            "driver": b.DRIVER,
+            "pool": {"name": "node-1", "generation": 1, "resourceSliceCount": 1},
+            "devices": [{"name": "gpu-0", "taints": list(taints)}],
+        },
+    }
+    return b.make(type(b.piece("s")), document)
+
+
+def autoscaler(least: int, now: int, version: int) -> Object:
+    document = {
+        "metadata": b.meta("chat", **newer(version)),
+        "spec": {"minReplicas": least},
+        "status": {"currentReplicas": now},
+    }
+    return b.make(HorizontalPodAutoscaler, document)
+
+
+@pytest.mark.parametrize(
+    ("known", "frame", "expected"),
+    [
+        (b.pod("p"), modified(b.pod("p", node="n1", meta_=newer())), ("PodBound", ("ml", "p"), "", "n1")),
+        (
+            b.pod("p", node="n1"),
+            modified(b.pod("p", node="n1", conditions=EVICTED, meta_=newer())),
+            ("PodEvicted", ("ml", "p"), "", "tainted"),
+        ),
+        (b.pod("p", node="n1"), b.deleted(b.pod("p", meta_=newer())), ("PodDeleted", ("ml", "p"), "n1", "")),
+        (
+            b.claim("c"),
+            modified(b.claim("c", [b.result("gpu-0")], meta_=newer())),
+            ("ClaimAllocated", ("ml", "c"), "", GPU_0),
+        ),
+        (
+            b.claim("c", [b.result("gpu-0")]),
+            b.deleted(b.claim("c", meta_=newer())),
+            ("ClaimReleased", ("ml", "c"), GPU_0, ""),
+        ),
+        (
+            b.pod("other"),
+            b.added(b.rule("r", ALL, b.taint("xid", None))),
+            ("TaintAdded", ("rule", "r"), "", "xid:NoExecute"),
+        ),
+        (
+            b.rule("r", ALL, b.taint("xid", "79", "None")),
+            modified(b.rule("r", ALL, b.taint("xid", "79"), meta_=newer())),
+            ("TaintChanged", ("rule", "r"), "xid=79:None", "xid=79:NoExecute"),
+        ),
+        (
+            b.rule("r", ALL, b.taint("xid", None)),
+            b.deleted(b.rule("r", ALL, meta_=newer())),
+            ("TaintRemoved", ("rule", "r"), "xid:NoExecute", ""),
+        ),
+        (
+            slice_with(),
+            modified(slice_with(b.taint("sick", None, "NoSchedule"), version=2)),
+            ("TaintAdded", ("slice", b.DRIVER, "node-1", "gpu-0", "sick", "", "NoSchedule"), "", "sick:NoSchedule"),
+        ),
+        (autoscaler(1, 1, 1), modified(autoscaler(0, 1, 2)), ("MinReplicasChanged", ("ml", "chat"), "1", "0")),
+        (autoscaler(0, 1, 1), modified(autoscaler(0, 0, 2)), ("Scaled", ("ml", "chat"), "1", "0")),
+        (b.pod("other"), Mark("looked here"), ("Mark", (), "", "looked here")),
+        (b.pod("other"), b.phase("Pod", "waiting", "refused"), ("SourceLost", ("Pod",), "", "refused")),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_one_change(known: Object, frame: Frame, expected: tuple[Any, ...]) -> None:
+    (change,) = changes(frame, known=(known,))
+    assert (change.what, change.key, change.before, change.after) == expected
+    assert change.at == 10
+    assert changes(known=(known,)) == []
+
+
+def test_what_did_not_change_is_no_change() -> None:
+    pod = b.pod("p", node="n1", conditions=EVICTED)
+    again = b.pod("p", node="n1", conditions=EVICTED, meta_=newer())
+    assert changes(modified(again), b.listed("Pod", again, version="9"), known=(pod,)) == []
+
+
+def test_a_gang_from_pending_to_degraded_and_back() -> None:
+    def pods(*running: int, version: int) -> list[Frame]:
+        node = {n: "n1" if n in running else None for n in (0, 1)}
+        return [modified(b.pod(f"p{n}", group="g", node=node[n], meta_=newer(version))) for n in (0, 1)]
+
+    placed = {"conditions": [b.condition("PodGroupInitiallyScheduled", "True", since="2026-11-30T05:54:15Z")]}
+    moments: list[list[Frame]] = [
+        [b.added(b.group("g", 2))],
+        pods(version=3),
+        pods(0, 1, version=4),
+        [modified(b.group("g", 2, status=placed, meta_=newer(5)))],
+        pods(0, version=6),
+        pods(0, 1, version=7),
+        [b.deleted(b.group("g", 2, meta_=newer(8)))],
+    ]
+    cluster = b.cluster_of()
+    chronicler = Chronicler(cluster, cluster.timeline)
+    chronicler.settle()
+    for t, frames in enumerate(moments, 10):
+        for frame in frames:
+            for _ in chronicler.steps(frame, t):
+                pass
+    chronicler.settle()
+    gangs = [change for change in shown(cluster.timeline) if change.view == "gangs"]
+    assert [change.what for change in gangs] == ["GangPending", "GangRunning", "GangDegraded", "GangRunning"]
+    assert [change.before for change in gangs][1:] == ["Pending", "Running", "Degraded"]
+    assert gangs[2].after == "1 of 2"
+
+
+def test_a_source_that_comes_back() -> None:
+    found = changes(b.phase("Pod", "waiting"), b.phase("Pod", "no-access"), b.phase("Pod", "watching"))
+    assert [(change.what, change.at) for change in found] == [("SourceLost", 10), ("SourceBack", 12)]
+
+
+def test_a_gang_is_counted_ten_times_a_second_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = b.cluster_of(b.group("g", 1))
+    chronicler = Chronicler(cluster, cluster.timeline)
+    chronicler.settle()
+    counted: list[object] = []
+    monkeypatch.setattr("ktui.cluster.changes.gang", lambda _, key: counted.append(key))
+    for n in range(1_000):
+        for _ in chronicler.steps(modified(b.pod("p", group="g", meta_=newer(n + 1))), 10 + n / 1_000):
+            pass
+    assert 1 <= len(counted) <= 11
+
+
+def test_the_story_of_a_recorded_incident() -> None:
+    recording = Recording(PATHS["xid79"])
+    timeline = Timeline(most=None)
+    start = recording.header.start
+    chronicle(Cluster(), timeline, ((start + t, frame) for t, frame in recording.frames()))
+    found = shown(timeline)
+    assert [change.at for change in found] == sorted(change.at for change in found)
+    story = [c.what for c in found if c.at >= start + 25]
+    expected = [
+        "TaintAdded",
+        "PodEvicted",
+        "GangDegraded",
+        "PodDeleted",
+        "ClaimReleased",
+        "TaintRemoved",
+        "GangRunning",
+    ]
+    assert [what for what in story if what in expected] == expected
+    assert len({c.key for c in found if c.view == "gangs"}) == 3
+
+
+def numbered(timeline: Timeline, count: int) -> None:
+    for n in range(count):
+        timeline.add(Change(float(n), "Mark", "", (), after=str(n)))
+
+
+def test_a_timeline_keeps_the_latest() -> None:
+    timeline = Timeline(most=3)
+    numbered(timeline, 5)
+    assert [change.after for change in shown(timeline)] == ["2", "3", "4"]
+    assert timeline.take_fresh() == {0, 1, 2, 3, 4}
+    assert timeline.take_fresh() == set()
+    assert timeline.get(1) is None
+
+
+def test_a_timeline_of_a_recording_shows_what_has_happened_so_far() -> None:
+    timeline = Timeline(most=None)
+    numbered(timeline, 5)
+    timeline.show_until(2.5)
+    timeline.take_fresh()
+    assert [change.after for change in shown(timeline)] == ["0", "1", "2"]
+    assert timeline.get(3) is None
+    timeline.show_until(0.0)
+    assert timeline.take_fresh() == {1, 2}
+    timeline.show_until(1e9)
+    assert timeline.take_fresh() == {1, 2, 3, 4}
+    timeline.show_until(-1.0)
+    assert shown(timeline) == []
