@@ -13,15 +13,13 @@ from typing import Final
 from msgspec import Struct
 
 from ktui.demo import objects
+from ktui.demo.incidents import SICK
 from ktui.demo.mvcc import JSON, Database
 from ktui.demo.objects import DRIVER
 from ktui.model.resourceslice import DeviceId
 
 PER_NODE: Final = 8
 LARGE_GANG: Final = 64  # pods of each gang that only makes a fleet larger
-SICK: Final[DeviceId] = (DRIVER, "gpu-node-04", "gpu-3")
-"""The GPU that falls off the bus in the incident "xid79"."""
-
 TRAFFIC: Final = {
     "chat-llm_queue_length": (24, 31, 38, 27, 19),
     "rerank_queue_length": (0,),
@@ -84,7 +82,7 @@ class Fleet:
 
     def fill(self) -> Iterator[None]:
         """Everything, with a stop between any two pieces of work."""
-        for name in ("default", "training", "vision", "research", "serving"):
+        for name in ("default", "kube-system", "training", "vision", "research", "serving"):
             self._put("Namespace", {"metadata": objects.made(name, self._ago(90_000)), "status": {"phase": "Active"}})
         self._put("DeviceClass", objects.device_class(self._ago(90_000)))
         for number in range(1, _NODES + 1):

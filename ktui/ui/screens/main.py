@@ -22,7 +22,7 @@ from textual.screen import ModalScreen, Screen
 from textual.worker import Worker
 
 from ktui.errors import KtuiError
-from ktui.ui import frame
+from ktui.ui import frame, guide
 from ktui.ui.commands import BY_ID, VIEW_NUMBERS, Command, Situation, bindings, key_labels
 from ktui.ui.glyphs import Glyphs
 from ktui.ui.paint import notify
@@ -97,6 +97,7 @@ class MainScreen(Screen[None]):
             yield RowTable(self._now, id="table")
             yield Pager(id="detail")
         yield FilterInput(id="filter")
+        yield Bar(id="hint")
         yield Bar(id="footer")
 
     def on_mount(self) -> None:
@@ -229,6 +230,9 @@ class MainScreen(Screen[None]):
         else:
             self._table.update()
         self._paint_detail(session, model)
+        hint = guide.hint(session, self._view, opened=self.has_class("-detail"))
+        self.set_class(bool(hint), "-guided")
+        self._bar("hint").set_parts(hint)
 
     def _paint_detail(self, session: Session, model: ViewModel) -> None:
         if not self.has_class("-detail"):

@@ -11,7 +11,7 @@ import pytest
 from kubernetes_asyncio import client, watch
 
 from ktui.demo.cluster import USER, DemoCluster
-from ktui.demo.fleet import SICK
+from ktui.demo.incidents import SICK
 from ktui.demo.mvcc import JSON
 from ktui.model.kinds import KINDS
 
