@@ -48,6 +48,10 @@ def _run(arguments: list[str]) -> int:
     try:
         args = parser().parse_args(arguments)
         command = getattr(args, "command", None)
+        if command and args.record:
+            from ktui.errors import UsageError
+
+            raise UsageError("--record goes with the screens; without them it is `ktui record FILE`")
         if command == "get":
             from ktui.commands import get
 
@@ -123,6 +127,7 @@ def parser() -> argparse.ArgumentParser:
         description="Which gangs are pending and why, which device each container got, which devices are tainted.",
         epilog="Without a command, the screens open on the current context.",
     )
+    top.add_argument("--record", metavar="FILE", help="record what the screens show to a new .ktui.gz file")
     top.add_argument("--version", action="version", version=f"ktui {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND")
 
@@ -141,6 +146,10 @@ def parser() -> argparse.ArgumentParser:
     replay.add_argument("--at", metavar="SECONDS", type=_seconds, default=0.0, help="where to start")
 
     _add_record(commands, cluster)
+    demo = commands.add_parser("demo", parents=[screen], help="practise on an embedded cluster; needs nothing else")
+    demo.add_argument("--incident", default="xid79", metavar="NAME", help="xid79 (the default) or asleep")
+    demo.add_argument("--size", type=int, default=0, metavar="PODS", help="make a fleet of at least this many pods")
+
     _add_actions(commands, cluster)
     return top
 

@@ -15,13 +15,19 @@ from ktui.ui.session import Session, Sink, Target, Travel
 if TYPE_CHECKING:
     from ktui.actions.desk import Desk
     from ktui.kube.connection import Connection
+    from ktui.kube.credentials import Credentials
+    from ktui.model.frame import Frame
     from ktui.model.meta import Key
+    from ktui.recording.output import Output
+    from ktui.recording.tape import Tape
 
 
 class LiveOpener:
     """What the command line asks for; `open` may be called again for another context."""
 
-    def __init__(self, args: argparse.Namespace, *, read_only: bool) -> None:
+    def __init__(self, args: argparse.Namespace, *, read_only: bool, record: Output | None = None) -> None:
+        """`record` is the file that the first session is recorded to."""
+        self._record = record
         self._args = args
         self._read_only = read_only
 
@@ -35,6 +41,8 @@ class LiveOpener:
         """In a thread: reads files, and imports what talks to a cluster. The connection itself is made by the feed's loop."""
         from ktui.commands.cluster import wanted
         from ktui.kube.opening import resolve
+        from ktui.recording.tape import Tape
+        from ktui.recording.writer import Facts
 
         self._args.readonly = self._read_only
         wish = wanted(self._args)
@@ -50,26 +58,39 @@ class LiveOpener:
             read_only=self._read_only,
         )
 
+        used: list[Credentials] = []
+        tape = Tape(
+            lambda: Facts("", target.context, session.target.version), lambda: used[-1].secrets() if used else ()
+        )
+
         def feed(sink: Sink, _travel: Travel) -> LiveFeed:
             from ktui.kube.connection import Connection
             from ktui.kube.credentials import Credentials
 
+            def take(frame: Frame) -> None:
+                tape.take(frame)
+                sink(frame)
+
             def connect() -> Connection:
+                used[:] = [Credentials(target, environ=wish.environ)]
                 return Connection(
                     target,
-                    Credentials(target, environ=wish.environ),
-                    sink,
+                    used[0],
+                    take,
                     environ=wish.environ,
                     read_only=wish.read_only,
                     fallback_namespaces=(target.namespace,),
                     timers=wish.timers(),
                 )
 
-            return LiveFeed(connect, (only,) if only else ())
+            return LiveFeed(connect, (only,) if only else (), tape)
 
         session = Session(shown, feed)
         if isinstance(session.feed, LiveFeed):
-            session.feed.introduce = lambda version, user: _introduce(session, version, user)
+            session.feed.introduce = lambda version, user: introduce(session, version, user)
+        if self._record is not None:
+            tape.start_on(self._record)
+            self._record = None
         return session
 
     async def contexts(self) -> Sequence[str]:
@@ -84,9 +105,13 @@ class LiveOpener:
 
 
 class LiveFeed:
-    """Watches one cluster while it runs. `introduce` is told the server's version and our user once they are known."""
+    """Watches one cluster while it runs. `introduce` is told the server's version and our user once they are known.
 
-    def __init__(self, connect: Callable[[], Connection], namespaces: tuple[str, ...]) -> None:
+    `tape` gets the frames from whoever made `connect`; its recording ends with the feed.
+    """
+
+    def __init__(self, connect: Callable[[], Connection], namespaces: tuple[str, ...], tape: Tape) -> None:
+        self.tape = tape
         self._connect = connect
         self._namespaces = namespaces
         self._connection: Connection | None = None
@@ -111,6 +136,7 @@ class LiveFeed:
         finally:
             self._connection = self._desk = None
             await connection.stop()
+            await asyncio.to_thread(self.tape.stop, "the session ended")
 
     def retry_now(self) -> None:
         if self._connection is not None:
@@ -168,5 +194,6 @@ def _nobody(_version: str, _user: str) -> None:
     """Nobody wants to know."""
 
 
-def _introduce(session: Session, version: str, user: str) -> None:
+def introduce(session: Session, version: str, user: str) -> None:
+    """What the server told about itself and about us, for the header."""
     session.target = replace(session.target, version=version, user=user)

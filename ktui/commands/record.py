@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import signal
 import sys
 import time
@@ -73,49 +74,37 @@ async def _record(
         version = found
 
     only = None if getattr(args, "all_namespaces", False) else getattr(args, "namespace", None)
-    feed = LiveFeed(connect, (only,) if only else ())
+    feed = LiveFeed(connect, (only,) if only else (), tape)
     feed.introduce = introduce
-    tape.start_on(output, limits, anonymise=args.anonymise)
+    recorder = tape.start_on(output, limits, anonymise=args.anonymise)
     print(f"recording {safe(target.context)} to {safe(str(output.path))}; ctrl-c ends it", file=sys.stderr)
-    return await _until_the_end(tape, feed, duration)
+    return await _until_the_end(recorder, feed, duration)
 
 
-async def _until_the_end(tape: Tape, feed: LiveFeed, duration: float | None) -> int:
+async def _until_the_end(recorder: Recorder, feed: LiveFeed, duration: float | None) -> int:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     feeding = asyncio.create_task(feed.run())
     end = time.monotonic() + duration if duration is not None else float("inf")
-    failure = ""
     try:
-        while tape.recording and not feeding.done() and not stop.is_set() and time.monotonic() < end:
-            try:
-                async with asyncio.timeout(min(_LOOK, max(0.0, end - time.monotonic()))):
-                    await stop.wait()
-            except TimeoutError:
-                continue
+        while not (recorder.ended or feeding.done() or stop.is_set()) and (left := end - time.monotonic()) > 0:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), min(_LOOK, left))
         if feeding.done():
             await feeding
     finally:
         feeding.cancel()
         await asyncio.gather(feeding, return_exceptions=True)
-        ended = tape.take_ended()
-        failure = ended.ended if ended is not None else ""
-        ended = ended or tape.stop("the end of the recording")
-    return _sum_up(ended, failure)
+        _sum_up(recorder)
+    return 0 if recorder.complete else 1
 
 
-def _sum_up(ended: Recorder | None, failure: str) -> int:
-    if ended is None:
-        return 1
-    failure = failure or (
-        "" if ended.ended == "the end of the recording" else ended.ended or "the disk does not answer"
-    )
-    if failure:
-        print(f"ktui: {safe(failure, 2000)}", file=sys.stderr)
-    print(f"{safe(str(ended.path))}: {ended.frames:,} frames, {ended.size:,} bytes", file=sys.stderr)
-    return 1 if failure and not ended.complete else 0
+def _sum_up(recorder: Recorder) -> None:
+    why = recorder.ended or "the disk does not answer"
+    counts = f"{recorder.frames:,} frames, {recorder.size:,} bytes"
+    print(f"{safe(str(recorder.path))}: {safe(why, 1000)} ({counts})", file=sys.stderr)
 
 
 class _Teller:

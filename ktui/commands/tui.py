@@ -11,6 +11,7 @@ from ktui import settings
 from ktui.ui import launch
 
 if TYPE_CHECKING:
+    from ktui.recording.output import Output
     from ktui.ui.session import Opener
 
 
@@ -26,6 +27,21 @@ def _opener(args: argparse.Namespace, chosen: settings.Settings) -> Opener:
         from ktui.commands.replay import ReplayOpener
 
         return ReplayOpener(args.file, args.at)
+    if getattr(args, "command", None) == "demo":
+        from ktui.commands.demo import DemoOpener
+
+        return DemoOpener(args)
     from ktui.commands.live import LiveOpener
 
-    return LiveOpener(args, read_only=getattr(args, "readonly", False) or chosen.readonly)
+    read_only = getattr(args, "readonly", False) or chosen.readonly
+    return LiveOpener(args, read_only=read_only, record=_output(args.record) if args.record else None)
+
+
+def _output(file: str) -> Output:
+    """Made before the screens, so that a file that cannot be written is said where the command was typed."""
+    from pathlib import Path
+
+    from ktui.recording.output import Output
+
+    launch.check_terminal()
+    return Output(Path(file))

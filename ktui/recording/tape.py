@@ -43,11 +43,12 @@ class Tape:
             raise UsageError("a recording is under way already")
         self.start_on(Output(path), anonymise=anonymise)
 
-    def start_on(self, output: Output, limits: Limits | None = None, *, anonymise: bool = False) -> None:
+    def start_on(self, output: Output, limits: Limits | None = None, *, anonymise: bool = False) -> Recorder:
         """Record to a file that was made before."""
         now = self._clock()
         writer = Writer(output, self._facts, self._treatment(anonymise), limits, started=now)
         self.recorder = Recorder(writer, [(now, frame) for frame in self._ring.present()], clock=self._clock)
+        return self.recorder
 
     def mark(self, text: str) -> None:
         """A note at this moment, in the recording and in what is remembered."""

@@ -28,6 +28,8 @@ class Situation(Struct, frozen=True):
     nested: bool = False  # a detail, the map or a filter is there to go back from
     replaying: bool = False
     read_only: bool = False
+    recordable: bool = False  # there is something to record
+    recording: bool = False  # and it is being recorded
 
 
 def _always(_: Situation) -> bool:
@@ -63,6 +65,10 @@ def _live(situation: Situation) -> bool:
 
 def _replaying(situation: Situation) -> bool:
     return situation.replaying
+
+
+def _replaying_row(situation: Situation) -> bool:
+    return situation.replaying and situation.has_row
 
 
 _DEVICE_VIEWS = frozenset(("devices", "taints", "claims", "pods", "gangs"))
@@ -111,6 +117,10 @@ COMMANDS: Final = (
     Command("namespace", "Choose a namespace", "n", footer="namespace", available=_on_table),
     Command("context", "Choose a context", "c", footer="context", available=_live),
     Command("retry", "Retry waiting sources now", "ctrl+r", available=_live),
+    Command("record.start", "Record from now on to a file", "R", available=lambda s: s.recordable and not s.recording),
+    Command("record.stop", "Stop the recording", "R", footer="stop recording", available=lambda s: s.recording),
+    Command("record.mark", "Mark this moment of the recording, with a note", "N", available=lambda s: s.recordable),
+    Command("record.save", "Save the last minutes to a file", "L", available=lambda s: s.recordable),
     Command("row.mark", "Mark or unmark the row", "space", available=lambda s: s.has_row and not s.replaying),
     Command("replay.pause", "Pause or go on", "space", footer="pause", available=_replaying),
     Command("replay.back", "One step back", "left_square_bracket", footer="step", available=_replaying),
@@ -119,6 +129,21 @@ COMMANDS: Final = (
     Command("replay.faster", "Faster", "plus", footer="faster", available=_replaying),
     Command("replay.rewind", "Back 10 seconds", "comma", available=_replaying),
     Command("replay.skip", "Forward 10 seconds", "full_stop", available=_replaying),
+    Command("replay.mark", "To the next mark", "right_curly_bracket", footer="mark", available=_replaying),
+    Command("replay.mark_back", "To the mark before", "left_curly_bracket", available=_replaying),
+    Command(
+        "replay.change",
+        "To the next change of the row's object",
+        "right_parenthesis",
+        footer="change",
+        available=_replaying_row,
+    ),
+    Command(
+        "replay.change_back",
+        "To the change of the row's object before",
+        "left_parenthesis",
+        available=_replaying_row,
+    ),
     Command("replay.start", "To the beginning", "home", available=_replaying),
     Command("replay.end", "To the end", "end", available=_replaying),
     Command("move.down", "Next row", "j,down", "move"),
@@ -160,6 +185,10 @@ _LABELS: Final = {
     "question_mark": "?",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
+    "left_parenthesis": "(",
+    "right_parenthesis": ")",
     "minus": "-",
     "plus": "+",
     "comma": ",",

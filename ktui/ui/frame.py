@@ -27,6 +27,9 @@ def header(session: Session, glyphs: Glyphs, now: float) -> tuple[list[Part], Li
 
     target, player = session.target, session.player
     left = [Part((Cell(mark, "bad"),), priority=10, keep=True) for mark in _marks(target, player)]
+    left += [
+        Part((Cell(mark, "bad"),), priority=10, keep=True, command="record.stop") for mark in _taping(session, now)
+    ]
     left.append(Part((Cell(target.context or target.server),), priority=9, keep=True))
     if target.version:
         left.append(Part((Cell(target.version, "dim"),), priority=3))
@@ -56,6 +59,13 @@ def _marks(target: Target, player: Playing | None) -> list[str]:
     if target.read_only and player is None:
         marks.append("READ-ONLY")
     return marks
+
+
+def _taping(session: Session, now: float) -> list[str]:
+    tape = session.tape
+    if tape is None or tape.recorder is None or tape.recorder.ended:
+        return []
+    return [f"REC {_clock(now - tape.recorder.began)}"]
 
 
 def is_alarming(target: Target, player: Playing | None) -> bool:

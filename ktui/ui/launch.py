@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
 def run(opener: Opener, settings: Settings) -> int:
     """Run the UI until it is left; returns the exit code. Raises UsageError where there is no terminal for it."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError("the screens need a terminal; `ktui get` prints to anything")
-    if os.environ.get("TERM", "dumb") == "dumb":
-        raise UsageError("TERM=dumb cannot show screens; `ktui get` prints to anything")
+    check_terminal()
     os.environ.setdefault(
         "ESCDELAY", "25"
     )  # Textual waits 100 ms after esc where the terminal does not tell keys apart
@@ -41,6 +38,14 @@ def run(opener: Opener, settings: Settings) -> int:
         # The writer thread holds the buffer of stderr while it waits for the terminal; the interpreter's end would wait for it.
         os._exit(code)
     return code
+
+
+def check_terminal() -> None:
+    """Raises UsageError where there is no terminal that can show screens."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError("the screens need a terminal; `ktui get` prints to anything")
+    if os.environ.get("TERM", "dumb") == "dumb":
+        raise UsageError("TERM=dumb cannot show screens; `ktui get` prints to anything")
 
 
 def needs_ascii(settings: Settings) -> bool:

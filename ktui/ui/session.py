@@ -13,7 +13,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
@@ -23,6 +23,9 @@ from ktui.cluster.state import Cluster, Dirty
 from ktui.cluster.timeline import Timeline
 from ktui.model.frame import Frame, Listed
 from ktui.model.meta import Key
+
+if TYPE_CHECKING:
+    from ktui.recording.tape import Tape
 
 _LONG = 500  # objects of a list that is taken in at once
 _TURN = 0.008  # seconds of work before others have their turn
@@ -77,6 +80,8 @@ class Playing(Feed, Protocol):
 
     def seek(self, t: float) -> None: ...
 
+    def seek_to(self, direction: int, wanted: Callable[[Frame], bool]) -> bool: ...
+
 
 @runtime_checkable
 class Remembering(Protocol):
@@ -101,6 +106,14 @@ class Reading(Protocol):
     async def read(self, kind: str, key: Key) -> dict[str, object] | None:
         """The object as JSON values; None when it is gone. Raises KtuiError."""
         ...
+
+
+@runtime_checkable
+class Taped(Protocol):
+    """A feed that remembers its last minutes, and can be recorded."""
+
+    @property
+    def tape(self) -> Tape: ...
 
 
 class Session:
@@ -216,6 +229,10 @@ class Session:
             self.cluster.timeline = await asyncio.to_thread(work_out)
         finally:
             given_up.set()  # a thread that nobody waits for any longer would hold up the end of the program
+
+    @property
+    def tape(self) -> Tape | None:
+        return self.feed.tape if isinstance(self.feed, Taped) else None
 
     @property
     def player(self) -> Playing | None:

@@ -28,7 +28,7 @@ _DEFAULT_EFFECT = "NoSchedule"
 
 
 class Form(ModalScreen[None]):
-    """Title, fields, one line for what is wrong, and two buttons. Nothing is sent from here."""
+    """Title, fields, one line for what is wrong, and two buttons, of which `go` fills it in. Nothing is sent from here."""
 
     # With priority, so that what is typed right behind a tab goes into the next field, however fast it comes.
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -37,6 +37,9 @@ class Form(ModalScreen[None]):
         Binding("enter", "look", show=False),  # from a field that has no use for it itself
         Binding("escape", "cancel", show=False),
     ]
+
+    hint: ClassVar[str] = "the next step shows whom it hits"
+    go: ClassVar[str] = "Look"
 
     def __init__(self, title: str, who: str) -> None:
         super().__init__()
@@ -49,9 +52,9 @@ class Form(ModalScreen[None]):
             yield from self.fields()
             yield Static(id="form-error")
             with Horizontal(id="dialog-buttons"):
-                yield Static(content(Cell("the next step shows whom it hits", "dim")), id="dialog-hint")
+                yield Static(content(Cell(self.hint, "dim")), id="dialog-hint")
                 yield Button(content("Cancel"), id="cancel", compact=True)
-                yield Button(content("Look"), id="confirm", compact=True)
+                yield Button(content(self.go), id="confirm", compact=True)
 
     def fields(self) -> ComposeResult:
         """The form's own fields."""

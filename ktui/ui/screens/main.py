@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from ktui.ui.acting import Actor
     from ktui.ui.deck import Deck
     from ktui.ui.session import Opener, Session
+    from ktui.ui.taping import Taper
     from ktui.ui.viewmodel import ViewModel
     from ktui.ui.widgets.devicemap import DeviceMap
     from ktui.views.base import RowKey
@@ -168,6 +169,7 @@ class MainScreen(Screen[None]):
         deck = self._deck
         if deck is None or self._output_is_slow():
             return
+        self._tell_of_recording(deck.session)
         changes, second = deck.session.take_changes(), int(self._now())
         if changes is None and second == self._second and not deck.model.behind:
             return
@@ -178,6 +180,14 @@ class MainScreen(Screen[None]):
                 self._settle()
         self._work(deck.model)
         self._paint()
+
+    def _tell_of_recording(self, session: Session) -> None:
+        """A recording that ended by itself is not to be believed in any longer."""
+        if session.tape is not None and (ended := session.tape.take_ended()) is not None:
+            from ktui.ui.taping import summary
+
+            notify(self.app, summary(ended), "warning")
+            self._paint()
 
     def _work(self, model: ViewModel) -> None:
         """Compute rows for a moment; what is left is done between other things."""
@@ -293,6 +303,8 @@ class MainScreen(Screen[None]):
             nested=bool(self._filter.text) or any(map(self.has_class, ("-detail", "-map", "-filtering"))),
             replaying=session is not None and session.player is not None,
             read_only=session is not None and session.target.read_only,
+            recordable=session is not None and session.tape is not None,
+            recording=session is not None and session.tape is not None and session.tape.recording,
         )
 
     def available_commands(self) -> list[Command]:
@@ -337,9 +349,15 @@ class MainScreen(Screen[None]):
     def _replay(self, what: str) -> None:
         from ktui.ui.replaying import drive
 
-        if self._session is not None and self._session.player is not None:
-            drive(self._session.player, what)
-            self._flush()
+        session, model = self._session, self._model
+        if session is None or model is None or session.player is None:
+            return
+        model.move_to(model.locate_cursor())  # it follows its row from here on, wherever that goes
+        key = model.cursor
+        said = drive(session.player, what, session.cluster, (model.view.id, key) if key is not None else None)
+        if said:
+            notify(self.app, said)
+        self._flush()
 
     def run_row_open(self) -> None:
         if self.has_class("-map"):
@@ -561,8 +579,34 @@ class MainScreen(Screen[None]):
     def _give_up_actions(self) -> None:
         """What was planned on one session must not be confirmed on another."""
         self.workers.cancel_group(self, "act")
+        self.workers.cancel_group(self, "tape")
         while isinstance(self.app.screen, ModalScreen):
             self.app.pop_screen()
+
+    # --- recordings ---
+
+    def run_record_start(self) -> None:
+        self._tape(lambda taper: taper.start())
+
+    def run_record_stop(self) -> None:
+        self._tape(lambda taper: taper.stop())
+
+    def run_record_mark(self) -> None:
+        self._tape(lambda taper: taper.mark())
+
+    def run_record_save(self) -> None:
+        self._tape(lambda taper: taper.save())
+
+    def _tape(self, what: Callable[[Taper], Awaitable[None]]) -> None:
+        self.run_worker(self._taping(what), group="tape")
+
+    async def _taping(self, what: Callable[[Taper], Awaitable[None]]) -> None:
+        session = self._session
+        if session is None or (tape := session.tape) is None:
+            return
+        taping = await asyncio.to_thread(importlib.import_module, "ktui.ui.taping")
+        await what(taping.Taper(self.app, tape, session.target.context))
+        self._paint()
 
     def run_help(self) -> None:
         rows = [(key_labels(self.keys_of(command)), command.title) for command in self.available_commands()]

@@ -71,7 +71,7 @@ async def test_a_signal_ends_the_recording_well(tmp_path: Path, number: int) -> 
     assert recording.header.title == "a night"
     assert recording.header.context == "prod"
     assert recording.header.server.git_version
-    assert frames(recording)[-1].frame == Mark("the end of the recording")
+    assert frames(recording)[-1].frame == Mark("the session ended")
     assert not recording.notes
 
 
@@ -95,7 +95,7 @@ async def test_for_a_while(tmp_path: Path) -> None:
     async with rig(0) as r:
         code, told = await ended(await started(r, file, "--for", "500ms"))
     assert code == 0, told
-    assert frames(Recording(file))[-1].frame == Mark("the end of the recording")
+    assert frames(Recording(file))[-1].frame == Mark("the session ended")
 
 
 @pytest.mark.parametrize(
