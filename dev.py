@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One command to try ktui and one to test it, on a machine that has only Python (3.11 or newer) and git.
 
-    python3 dev.py                     install ktui into .venv and replay a recorded incident
+    python3 dev.py                     install ktui into .venv and practise on its demo cluster (ktui demo)
     python3 dev.py run ARGUMENT...     install it and run it: python3 dev.py run --context prod
     python3 dev.py test [ARGUMENT...]  install it with its development tools, check the code, run the tests;
                                        arguments go to pytest: python3 dev.py test tests/unit -k taint
@@ -35,7 +35,6 @@ VENV = ROOT / ".venv"
 BIN = VENV / "bin"
 PYTHON = BIN / "python"
 STAMP = VENV / "ktui-installed"
-RECORDING = ROOT / "recordings" / "xid79.ktui.gz"
 
 NO_PIP = (
     "this Python can make no environment with pip: install the package that brings the venv module"
@@ -51,7 +50,7 @@ def main(arguments: list[str]) -> int:
     command, *rest = arguments or ["start"]
     if command in ("start", "run") and (rest or command == "start"):
         install(development=False)
-        return become_ktui(rest if command == "run" else ["replay", str(RECORDING)])
+        return become_ktui(rest if command == "run" else ["demo"])
     if command == "test":
         install(development=True)
         return test(rest)

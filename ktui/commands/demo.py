@@ -1,0 +1,89 @@
+"""`ktui demo`: the screens on the embedded cluster, which starts after the first frame and ends with them."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ktui.commands.live import LiveFeed, introduce
+from ktui.demo.incidents import INCIDENTS, Guide, Incident
+from ktui.errors import UsageError
+from ktui.ui.session import Session, Sink, Target, Travel
+
+if TYPE_CHECKING:
+    from ktui.cluster.state import Cluster
+    from ktui.demo.cluster import DemoCluster
+    from ktui.kube.connection import Connection
+    from ktui.model.frame import Frame
+    from ktui.recording.tape import Tape
+
+LARGEST = 200_000
+
+
+class DemoOpener:
+    """Opens a new cluster each time. Raises UsageError for an incident there is none of."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        found = INCIDENTS.get(args.incident)
+        if found is None:
+            raise UsageError(f"there is no incident {args.incident[:40]!r}; there are {', '.join(INCIDENTS)}")
+        if not 0 <= args.size <= LARGEST:
+            raise UsageError(f"--size {args.size} is not between 0 and {LARGEST}")
+        self._incident = found
+        self._size = args.size
+
+    def title(self) -> str:
+        return "DEMO"
+
+    async def open(self, context: str = "") -> Session:  # noqa: ARG002 - there is one
+        return await asyncio.to_thread(_session, self._incident, self._size)
+
+    async def contexts(self) -> Sequence[str]:
+        return ()
+
+
+class DemoFeed(LiveFeed):
+    """A live feed of a cluster of its own, with a guide."""
+
+    def __init__(self, demo: DemoCluster, connect: Callable[[], Connection], tape: Tape, guide: Guide) -> None:
+        super().__init__(connect, (), tape)
+        self._demo = demo
+        self._guide = guide
+
+    async def run(self) -> None:
+        async with self._demo:
+            await super().run()
+
+    def hint(self, cluster: Cluster, view: str, opened: bool) -> str:
+        return self._guide.hint(cluster, view, opened)
+
+
+def _session(incident: Incident, size: int) -> Session:
+    """In a thread: imports the server and what talks to it."""
+    from ktui.commands.loopback import DemoCredentials, Loopback
+    from ktui.demo.cluster import USER, DemoCluster
+    from ktui.kube.connection import Connection
+    from ktui.recording.tape import Tape
+    from ktui.recording.writer import Facts
+
+    demo = DemoCluster(size=size, sick=incident.sick)
+    tape = Tape(lambda: Facts("", "DEMO", session.target.version), lambda: (demo.token,))
+
+    def feed(sink: Sink, _: Travel) -> DemoFeed:
+        def take(frame: Frame) -> None:
+            tape.take(frame)
+            sink(frame)
+
+        def connect() -> Connection:
+            url = demo.server.url
+            address = Loopback("DEMO", "demo", USER, "default", url, url.removeprefix("http://"), None)
+            return Connection(address, DemoCredentials(demo.token), take, environ={})
+
+        return DemoFeed(demo, connect, tape, Guide(incident))
+
+    session = Session(Target(context="DEMO", server="127.0.0.1", user=USER), feed)
+    if isinstance(session.feed, LiveFeed):
+        session.feed.introduce = lambda version, user: introduce(session, version, user)
+    return session

@@ -1,0 +1,46 @@
+"""How ktui reaches a server in its own process: by plain http over loopback, with a token that nobody else has."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+
+from ktui.kube.target import Target
+
+
+class Loopback(Target):
+    """No certificate is needed to know who answers: the address was made in this process."""
+
+    @property
+    def insecure(self) -> bool:
+        return False
+
+
+class DemoCredentials:
+    """The token of a server in this very process: it may travel over loopback without TLS."""
+
+    generation = 0
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    def __repr__(self) -> str:
+        return "DemoCredentials()"
+
+    async def headers(self) -> Mapping[str, str]:
+        return {"Authorization": f"Bearer {self._token}"}
+
+    async def ssl_context(self) -> ssl.SSLContext | None:
+        return None
+
+    async def on_unauthorized(self, used_headers: Mapping[str, str], /) -> bool:  # noqa: ARG002 - nothing renews it
+        return False
+
+    async def on_tls_failure(self) -> bool:
+        return False
+
+    def allow_login(self) -> None:
+        """There is nothing to log in to."""
+
+    def redact(self, text: str, /) -> str:
+        return text.replace(self._token, "[redacted]")

@@ -1,0 +1,88 @@
+"""The demo, as a person goes through it: from a gang that waits to one that runs, with the keys that the screen names."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.terminal.screen import Screen
+
+DEVICE = "gpu.example.com/gpu-node-04/gpu-3"
+
+
+def _filter(screen: Screen, text: str) -> None:
+    screen.press("/")
+    screen.see("part of any column")
+    screen.press(text, "enter")
+    screen.see(rf"· filter {text}")
+
+
+def _unfilter(screen: Screen) -> None:
+    screen.press("esc")
+    screen.gone("· filter")
+
+
+def test_the_guided_incident_from_pending_to_recovered(tmp_path: Path) -> None:
+    with Screen("demo", home=tmp_path, size=(120, 40)) as screen:
+        screen.see(r"training +llama-70b +Pending +0 of 4")
+        assert "DEMO" in screen.text.splitlines()[0]
+        screen.see(r"1/7 llama-70b is pending. j/k to it, enter: why")
+        _filter(screen, "llama-70b")
+        screen.press("enter")
+        screen.see(r"0/10 nodes are available: 10 cannot allocate all")
+        screen.see(r"2/7 Its 4th node has a sick GPU .* 3: devices")
+        screen.press("esc")
+        screen.gone("Evidence")
+        _unfilter(screen)
+        screen.press("3")
+        screen.see(r"3/7 / gpu-node-04 enter; j/k to gpu-3; T")
+        _filter(screen, "gpu-node-04 gpu-3")
+        screen.see(r"gpu-node-04 +gpu-3 +unhealthy")
+        screen.press("T")
+        screen.see(f"Taint {DEVICE}")
+        screen.press("example.com/xid", "tab", "79", "tab", "down", "tab", "Xid 79", "enter")
+        screen.see(r"server dry run +accepted")
+        screen.see(r"research/embed-sweep-1-")
+        screen.press("embed-sweep", "enter", "enter")
+        screen.see(r"5/7 gpu-3 is unused and has been reset")
+        screen.see(r"gpu-node-04 +gpu-3 +tainted")
+        screen.press("U")
+        screen.see(f"Untaint {DEVICE}")
+        screen.see(r"server dry run +accepted")
+        screen.press("y")
+        screen.see(r"7/7 llama-70b has its GPUs. 2: gangs")
+        _unfilter(screen)
+        screen.press("2")
+        screen.see(r"Recovered: llama-70b runs")
+        screen.see(r"llama-70b +Running +4 of 4")
+        screen.press("q")
+        assert screen.ended() == 0
+
+
+def test_a_service_that_sleeps_is_woken(tmp_path: Path) -> None:
+    with Screen("demo", "--incident", "asleep", home=tmp_path) as screen:
+        screen.see(r"1/3 rerank answers nobody")
+        screen.press("6")
+        screen.see(r"serving +rerank .* asleep")
+        _filter(screen, "rerank")
+        screen.press("M")
+        screen.see("minReplicas of serving/rerank, now 0")
+        screen.press("2", "enter")
+        screen.see(r"server dry run +accepted")
+        screen.press("y")
+        screen.see(r"Recovered: rerank answers")
+        screen.press("q")
+        assert screen.ended() == 0
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"), [(["--incident", "fire"], "there are xid79, asleep"), (["--size", "-1"], "--size -1 is not")]
+)
+def test_what_cannot_be_is_said_in_one_line(flags: list[str], words: str) -> None:
+    answer = subprocess.run([sys.executable, "-m", "ktui", "demo", *flags], capture_output=True, text=True, check=False)
+    assert answer.returncode == 2
+    assert words in answer.stderr
+    assert answer.stderr.count("\n") == 1
