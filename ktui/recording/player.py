@@ -173,6 +173,18 @@ class Player(Generic[S]):
             index = bisect.bisect_left(self._frames, self._position, key=_time) - 1
             self.seek(self._frames[index].t if index >= 0 else 0.0)
 
+    def seek_to(self, direction: int, wanted: Callable[[Frame], bool]) -> bool:
+        """Pause, and go to the nearest moment after (+1) or before (-1) this one with a wanted frame; whether there is one."""
+        self.paused = True
+        self._stand()
+        if direction > 0:
+            there = range(self._index_after(self._position), len(self._frames))
+        else:
+            there = range(bisect.bisect_left(self._frames, self._position, key=_time) - 1, -1, -1)
+        index = next((index for index in there if wanted(self._frames[index].frame)), None)
+        self.seek(self._position if index is None else self._frames[index].t)
+        return index is not None
+
     def seek(self, t: float) -> None:
         """Go to `t` seconds since the start; beyond either end, to that end."""
         self._stand()

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, cast
 
+from ktui.cluster.state import Cluster, Entity
+from ktui.model.frame import Changed, Frame, Mark
+from ktui.model.meta import Key
+from ktui.model.pod import Pod
 from ktui.ui.session import Playing
+from ktui.ui.subjects import subject
+from ktui.views.base import RowKey
 
 _SKIP: Final = 10.0  # seconds
 
+Selected = tuple[Entity, RowKey]
+"""View and key of the row under the cursor."""
 
-def drive(player: Playing, what: str) -> None:
-    """`what` is the second part of a "replay." command."""
+
+def drive(player: Playing, what: str, cluster: Cluster, selected: Selected | None) -> str:
+    """`what` is the second part of a "replay." command. Returns what there is to say, "" when it shows by itself."""
     match what:
         case "pause":
             player.pause()
@@ -30,3 +40,36 @@ def drive(player: Playing, what: str) -> None:
             player.seek(0)
         case "end":
             player.seek(player.duration)
+        case "mark" | "mark_back":
+            return _look(player, what, "mark", _is_mark)
+        case "change" | "change_back" if selected is not None:
+            return _look(player, what, "change of it", _about(cluster, selected))
+    return ""
+
+
+def _look(player: Playing, what: str, name: str, wanted: Callable[[Frame], bool]) -> str:
+    direction = -1 if what.endswith("_back") else 1
+    if player.seek_to(direction, wanted):
+        return ""
+    return f"no {name} {'before' if direction < 0 else 'after'} this moment"
+
+
+def _is_mark(frame: Frame) -> bool:
+    return isinstance(frame, Mark)
+
+
+def _about(cluster: Cluster, selected: Selected) -> Callable[[Frame], bool]:
+    """Whether a frame changes the object behind a row; of a gang, also its pods."""
+    view, row = selected
+    found = subject(cluster, view, row)
+    gang = cast("Key", row) if view == "gangs" else None
+
+    def is_about(frame: Frame) -> bool:
+        if not isinstance(frame, Changed):
+            return False
+        obj = frame.object
+        if gang is not None and isinstance(obj, Pod) and (obj.namespace, obj.group) == gang:
+            return True
+        return (frame.source.kind, obj.key) == found
+
+    return is_about

@@ -154,3 +154,25 @@ async def test_the_timeline_ends_at_the_moment_shown_and_leads_to_what_changed()
         await shows(pilot, "running again, 8 of 8 run")
         await pilot.press("g", "enter")
         await shows(pilot, "Pods (8)", "llm-train")
+
+
+async def test_to_marks_and_to_changes_of_the_row(recording: Path) -> None:
+    with recording.open("a") as stream:
+        mark = {"t": 60, "type": "MARK", "text": "end of shift"}
+        changed = {"t": 70, "path": PODS, "type": "MODIFIED", "object": pod("first", 99)}
+        stream.writelines(json.dumps(line) + "\n" for line in (mark, changed))
+    app = KtuiApp(ReplayOpener(recording))
+    async with app.run_test(size=(160, 24)) as pilot:
+        await shows(pilot, "REPLAY · night")
+        await pilot.press("8")
+        await shows(pilot, "1 pod", "0:00 of 1:10")
+        await pilot.press("right_parenthesis")
+        await shows(pilot, "1:10 of 1:10", "4 pods", "paused")
+        await pilot.press("left_curly_bracket")
+        await shows(pilot, "1:00 of 1:10", "4 pods")
+        await pilot.press("left_curly_bracket")
+        await wait_for(pilot, lambda: [n.message for n in app._notifications] == ["no mark before this moment"])
+        await pilot.press("left_square_bracket", "right_curly_bracket")
+        await shows(pilot, "1:00 of 1:10")
+        await pilot.press("9")
+        await shows(pilot, "end of shift")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ktui.cluster.moment import Moment
 from ktui.cluster.state import Cluster
 from ktui.errors import UsageError
-from ktui.model.frame import Frame
+from ktui.model.frame import Frame, Mark
 from ktui.model.meta import Key, Object
 from ktui.recording import player as player_module
 from ktui.recording.player import SPEEDS, Player, replay_to
@@ -266,3 +266,21 @@ async def test_a_file_that_turns_bad_later_says_so_when_it_is_found_out(tmp_path
     shown = Shown(recording)
     with pytest.raises(UsageError, match="it cannot be unpacked"):
         await shown.player.run()
+
+
+async def test_to_the_next_and_the_last_frame_of_a_kind(tmp_path: Path) -> None:
+    marks = [{"t": t, "type": "MARK", "text": "here"} for t in (2, 5)]
+    lines = [listed(0, pod("a")), marks[0], event(3, "MODIFIED", pod("a", 2)), marks[1], event(9, "ADDED", pod("b"))]
+    shown = await loaded(Recording(write(tmp_path, lines)))
+    player = shown.player
+
+    def is_mark(frame: Frame) -> bool:
+        return isinstance(frame, Mark)
+
+    reached = []
+    for direction in (1, 1, 1, -1, -1):
+        found = player.seek_to(direction, is_mark)
+        reached.append((found, player.position))
+    assert reached == [(True, 2), (True, 5), (False, 5), (True, 2), (False, 2)]
+    assert player.paused
+    assert shown.objects()["Pod"].keys() == {("ml", "a")}
