@@ -83,7 +83,7 @@ class Plane:
         self._controllers = controllers
         kinds = sorted({*Ledger.KINDS, *(kind for each in controllers for kind in each.kinds)})
         with self.database.watching(*kinds) as changed:
-            self._start_over(kinds)
+            await self._look_at_all(kinds)
             while True:
                 changed.clear()
                 await self._work(kinds)
@@ -97,7 +97,9 @@ class Plane:
     async def _work(self, kinds: Sequence[str]) -> None:
         turn = time.monotonic()
         while True:
-            self._take_in(kinds)
+            if not self._take_in(kinds):
+                self.ledger, self._seen = Ledger(self.database), self.database.revision
+                await self._look_at_all(kinds)
             while self._timers and self._timers[0][0] <= time.monotonic():
                 _, _, controller, item = heapq.heappop(self._timers)
                 self.enqueue(controller, item)
@@ -110,28 +112,31 @@ class Plane:
                 await asyncio.sleep(0)
                 turn = time.monotonic()
 
-    def _take_in(self, kinds: Iterable[str]) -> None:
-        """Note what changed since the last look, and queue what it calls for."""
+    def _take_in(self, kinds: Iterable[str]) -> bool:
+        """Note what changed since the last look, and queue what it calls for; False when that is not remembered any more."""
         if self.database.revision == self._seen:
-            return
+            return True
         try:
             news = [(kind, change) for kind in kinds for change in self.database.changes(kind, self._seen)]
         except Compacted:
-            self._start_over(kinds)
-            return
+            return False
         self._seen = self.database.revision
         for kind, change in sorted(news, key=lambda each: each[1].revision):
             if kind in Ledger.KINDS:
                 after = change.object if change.type != "DELETED" else None
                 self.ledger.record(kind, change.key, change.previous, after)
             self._notify(kind, change)
+        return True
 
-    def _start_over(self, kinds: Iterable[str]) -> None:
-        self.ledger = Ledger(self.database)
-        self._seen = self.database.revision
+    async def _look_at_all(self, kinds: Iterable[str]) -> None:
+        """Queue what everything calls for that is there; others have their turn meanwhile."""
+        turn = time.monotonic()
         for kind in kinds:
-            for key, obj in self.database.objects(kind).items():
+            for key, obj in self.database.snapshot(kind).items():
                 self._notify(kind, Change(self._seen, "ADDED", key, obj, None))
+                if time.monotonic() - turn > _TURN:
+                    await asyncio.sleep(0)
+                    turn = time.monotonic()
 
     def _notify(self, kind: str, change: Change) -> None:
         for controller in self._controllers:
