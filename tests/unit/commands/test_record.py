@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from ktui.cli import main
+from ktui.cli import main, parser
+from ktui.commands.live import LiveOpener
+from ktui.kube.credentials import Credentials
 from ktui.model.frame import Changed, Listed, Mark
+from ktui.recording.output import Output
 from ktui.recording.reader import Recording
 from tests.unit.commands.test_live import KUBECONFIG
 from tests.unit.kube.harness import Rig, pod, rig
@@ -116,3 +119,41 @@ def test_what_makes_no_sense_is_said_before_anything_is_done(
     assert main(["record", "--kubeconfig", "config", *flags]) == 2
     assert said in capsys.readouterr().err
     assert sorted(os.listdir(tmp_path)) == ["config", "there.ktui"]
+
+
+async def test_what_the_screens_show_is_recorded_without_our_own_token_and_ends_with_the_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """G03, G13: the credentials in use are masked; a switch of the context ends the recording with a mark."""
+    file, config = tmp_path / "a.ktui", tmp_path / "config"
+    # The server speaks plain HTTP, over which a token of the kubeconfig would not even be looked at.
+    monkeypatch.setattr(Credentials, "secrets", lambda _: frozenset({"canary-token-1234"}))
+    async with rig(0) as r:
+        r.server.create("Pod", pod("first"))
+        said = "refused: canary-token-1234 (Y2FuYXJ5LXRva2VuLTEyMzQ=)"
+        r.server.create("Event", {"metadata": {"name": "e", "namespace": "ml"}, "message": said})
+        config.write_text(KUBECONFIG.replace("https://127.0.0.1:1", r.server.url).replace("{token: t}", "{}"))
+        args = parser().parse_args(["--kubeconfig", str(config)])
+        opener = LiveOpener(args, read_only=False, record=Output(file))
+        session = await opener.open()
+        again = await opener.open()
+        assert session.tape is not None
+        assert session.tape.recording
+        assert again.tape is not None
+        assert not again.tape.recording, "only the first session is recorded"
+        running = asyncio.create_task(session.feed.run())
+        async with asyncio.timeout(PATIENCE):
+            while not session.cluster.synced("Pod", "Event"):
+                await asyncio.sleep(0.01)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+    assert seen(file)[0] == {"first"}
+    assert frames(Recording(file))[-1].frame == Mark("the session ended")
+    content = file.read_text()
+    assert "refused: [redacted] ([redacted])" in content
+    assert "canary" not in content
+
+
+def test_a_file_for_the_screens_goes_with_the_screens(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--record", "a.ktui", "get", "pods"]) == 2
+    assert "ktui record FILE" in capsys.readouterr().err
