@@ -7,7 +7,7 @@ import base64
 import binascii
 import gzip
 import random
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from typing import Final
 
 import msgspec
@@ -20,6 +20,8 @@ from ktui.demo.selectors import Predicate, field_selector, label_selector
 
 GZIP_FROM: Final = 128 * 1024
 """Bytes; smaller bodies are not worth the server's time."""
+
+_AT_ONCE: Final = 200  # objects that are encoded before others have their turn
 
 Query = Mapping[str, str]
 
@@ -117,7 +119,8 @@ class Watch:
                 if self._initial_events:
                     await _wait_for(self._database, self._revision, self._timers)
                     self._revision = self._database.revision
-                    yield self._initial()
+                    for data in self._initial():
+                        yield data
                 async for data in self._follow(changed, deadline):
                     yield data
             except status.Refused as refused:
@@ -149,18 +152,18 @@ class Watch:
             self._revision = changes[-1].revision
         return b"".join(self._event(change) for change in changes)
 
-    def _initial(self) -> bytes:
-        """A synthetic ADDED for every object, in no order, and the bookmark that ends them."""
+    def _initial(self) -> Iterator[bytes]:
+        """Some lines at a time: a synthetic ADDED for every object, in no order, and the bookmark that ends them."""
         objects = [
             obj
             for key, obj in self._database.snapshot(self._shape.kind.name).items()
             if _in_scope(key, self._address) and self._matches(obj)
         ]
         random.Random(len(objects)).shuffle(objects)  # noqa: S311 (a real server's order follows from hashes)
-        lines = [_line("ADDED", self._shape.object(obj)) for obj in objects]
+        for start in range(0, len(objects), _AT_ONCE):
+            yield b"".join(_line("ADDED", self._shape.object(obj)) for obj in objects[start : start + _AT_ONCE])
         if self._bookmarks:
-            lines.append(_line("BOOKMARK", self._shape.bookmark(self._revision, closes_initial=True)))
-        return b"".join(lines)
+            yield _line("BOOKMARK", self._shape.bookmark(self._revision, closes_initial=True))
 
     def _event(self, change: Change) -> bytes:
         """The line this watcher sees, b"" when it is not concerned. Leaving the selector is a deletion, entering an addition."""
