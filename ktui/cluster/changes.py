@@ -7,7 +7,7 @@ Facts only: `ktui.views.timeline` has the words. What the first lists hold is wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from ktui.cluster.gangs import GangState, gang, gang_keys
@@ -162,12 +162,19 @@ class Chronicler:
             self._note("Scaled", "autoscalers", new.key, str(before), str(after))
 
 
-def chronicle(cluster: Cluster, timeline: Timeline, frames: Iterable[tuple[float, Frame]]) -> None:
-    """Take frames with their times (Unix seconds) into the state, and what they change into the timeline."""
+def chronicle(
+    cluster: Cluster,
+    timeline: Timeline,
+    frames: Iterable[tuple[float, Frame]],
+    given_up: Callable[[], bool] = lambda: False,
+) -> None:
+    """Take frames with their times (Unix seconds) into the state, and what they change into the timeline; until `given_up`, which
+    is asked every few milliseconds."""
     chronicler = Chronicler(cluster, timeline)
     for at, frame in frames:
         for _ in chronicler.steps(frame, at):
-            pass
+            if given_up():
+                return
     chronicler.settle()
 
 

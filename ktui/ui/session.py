@@ -7,7 +7,6 @@ told what changed when they ask, ten times a second at most.
 from __future__ import annotations
 
 import asyncio
-import itertools
 import math
 import threading
 import time
@@ -220,7 +219,7 @@ class Session:
 
         def work_out() -> Timeline:
             timeline = Timeline(most=None)
-            chronicle(Cluster(), timeline, itertools.takewhile(lambda _: not given_up.is_set(), history))
+            chronicle(Cluster(), timeline, history, given_up.is_set)
             timeline.show_until(-math.inf)
             timeline.take_fresh()
             return timeline

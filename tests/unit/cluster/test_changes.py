@@ -217,3 +217,10 @@ def test_a_timeline_of_a_recording_shows_what_has_happened_so_far() -> None:
     assert timeline.take_fresh() == {1, 2, 3, 4}
     timeline.show_until(-1.0)
     assert shown(timeline) == []
+
+
+def test_what_nobody_waits_for_any_longer_ends_inside_a_long_list() -> None:
+    cluster, asked = Cluster(), iter([False, True])
+    pods = b.listed("Pod", *(b.pod(f"p{n}") for n in range(1_000)))
+    chronicle(cluster, cluster.timeline, [(0.0, pods)], lambda: next(asked))
+    assert 0 < len(cluster.stores["Pod"].objects) < 1_000
