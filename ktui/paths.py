@@ -9,6 +9,15 @@ _APP = "ktui"
 
 def audit_log() -> Path:
     """One JSON line for each action: $XDG_STATE_HOME/ktui/audit.log."""
+    return _state() / "audit.log"
+
+
+def demo_audit_log() -> Path:
+    """The same for the demo cluster: what was practised stays apart from what was done."""
+    return _state() / "demo-audit.log"
+
+
+def _state() -> Path:
     from platformdirs import user_state_path
 
-    return user_state_path(_APP) / "audit.log"
+    return user_state_path(_APP)

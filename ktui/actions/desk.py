@@ -9,7 +9,6 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ktui import paths
 from ktui.actions.api import ActionApi
 from ktui.actions.audit import AuditContext, AuditLog
 from ktui.actions.minreplicas import plan_min_replicas
@@ -42,7 +41,7 @@ class Desk(Struct, frozen=True):
                 return await plan_min_replicas(self.api, **undo.arguments)
 
 
-async def open_desk(transport: Transport, target: Target, served: Mapping[str, str], log: Path | None = None) -> Desk:
+async def open_desk(transport: Transport, target: Target, served: Mapping[str, str], log: Path) -> Desk:
     """`served` maps kind names to the versions this cluster serves. The client library takes half a second to import, so that
     is done in a thread."""
     apiclient = await asyncio.to_thread(importlib.import_module, "ktui.kube.apiclient")
@@ -53,4 +52,4 @@ async def open_desk(transport: Transport, target: Target, served: Mapping[str, s
         user = ""  # an old server, or one that keeps it to itself
     impersonating = target.impersonate.user if target.impersonate else ""
     where = AuditContext(target.context, target.host, user, impersonating, target.insecure)
-    return Desk(api, Runner(api, AuditLog(log or paths.audit_log()), where), where)
+    return Desk(api, Runner(api, AuditLog(log), where), where)

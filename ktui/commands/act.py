@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import orjson
 
-from ktui import settings
+from ktui import paths, settings
 from ktui.actions.api import ActionApi
 from ktui.actions.audit import AuditContext
 from ktui.actions.desk import open_desk
@@ -87,7 +87,7 @@ async def _act(args: argparse.Namespace, ask: _Ask, wish: Wanted) -> int:
 async def _carry_out(
     args: argparse.Namespace, ask: _Ask, cluster: Cluster, transport: Transport, served: Served, target: Target
 ) -> int:
-    desk = await open_desk(transport, target, served.versions())
+    desk = await open_desk(transport, target, served.versions(), paths.audit_log())
     runner, where = desk.runner, desk.where
     plan = await ask.plan(desk.api, cluster, target.namespace, where.user)
     if refusal := await runner.refusal(plan):

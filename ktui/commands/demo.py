@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ktui import paths
 from ktui.commands.live import LiveFeed, introduce
 from ktui.demo.incidents import INCIDENTS, Guide, Incident
 from ktui.errors import UsageError
@@ -55,6 +57,9 @@ class DemoFeed(LiveFeed):
     async def run(self) -> None:
         async with self._demo:
             await super().run()
+
+    def audit_log(self) -> Path:
+        return paths.demo_audit_log()
 
     def hint(self, cluster: Cluster, view: str, opened: bool) -> str:
         return self._guide.hint(cluster, view, opened)

@@ -6,10 +6,12 @@ import argparse
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from ktui import paths
 from ktui.ui.session import Session, Sink, Target, Travel
 
 if TYPE_CHECKING:
@@ -175,8 +177,13 @@ class LiveFeed:
             raise KtuiError("there is no connection to act on yet")
         if self._desk is None:
             transport = connection.transport
-            self._desk = await open_desk(transport, transport.target, connection.served.versions())
+            versions = connection.served.versions()
+            self._desk = await open_desk(transport, transport.target, versions, self.audit_log())
         return self._desk
+
+    def audit_log(self) -> Path:
+        """Where actions on this cluster are written down."""
+        return paths.audit_log()
 
     async def _introduce(self, connection: Connection) -> None:
         from ktui.errors import KtuiError

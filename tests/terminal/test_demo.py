@@ -60,6 +60,9 @@ def test_the_guided_incident_from_pending_to_recovered(tmp_path: Path) -> None:
         screen.see(r"llama-70b +Running +4 of 4")
         screen.press("q")
         assert screen.ended() == 0
+    kept = tmp_path / "state" / "ktui"
+    assert (kept / "demo-audit.log").read_text().count("\n") == 2
+    assert not (kept / "audit.log").exists(), "what was practised was not done"
 
 
 def test_a_service_that_sleeps_is_woken(tmp_path: Path) -> None:
