@@ -91,7 +91,8 @@ async def _until_the_end(recorder: Recorder, feed: LiveFeed, duration: float | N
     try:
         while not (recorder.ended or feeding.done() or stop.is_set()) and (left := end - time.monotonic()) > 0:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(stop.wait(), min(_LOOK, left))
+                async with asyncio.timeout(min(_LOOK, left)):
+                    await stop.wait()
         if feeding.done():
             await feeding
     finally:
