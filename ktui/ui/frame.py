@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ktui.ui.commands import VIEW_NUMBERS, Command, key_labels
 from ktui.ui.glyphs import Glyphs
 from ktui.ui.widgets.bar import Part
-from ktui.views.base import Cell, Line
+from ktui.views.base import Cell, Line, Style
 
 if TYPE_CHECKING:
     from ktui.ui.session import Playing, Session, Target
@@ -85,20 +85,26 @@ def _clock(seconds: float) -> str:
     return f"{minutes}:{rest:02}"
 
 
+_SHORT: Final = {"autoscalers": "Scalers"}  # all tabs fit 80 columns
+
+
 def tabs(views: Sequence[str], current: str) -> list[Part]:
     """The views by number; the shown one in colour, and last to go when there is no room."""
     return [
         Part(
-            (
-                Cell(f"{VIEW_NUMBERS[view]} ", "accent" if view == current else "dim"),
-                Cell(f"{view.capitalize()}  ", "accent" if view == current else "dim"),
-            ),
+            _tab(view, view.capitalize(), view == current, gap=2),
             priority=9 if view == current else 5,
             command=f"view.{view}",
+            short=_tab(view, _SHORT.get(view, view.capitalize()), view == current, gap=1),
         )
         for view in views
         if view in VIEW_NUMBERS
     ]
+
+
+def _tab(view: str, title: str, shown: bool, gap: int) -> Line:
+    style: Style = "accent" if shown else "dim"
+    return (Cell(f"{VIEW_NUMBERS[view]} ", style), Cell(title + " " * gap, style))
 
 
 def state(session: Session, model: ViewModel, now: float, failure: str) -> tuple[list[Part], Line]:

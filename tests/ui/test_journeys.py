@@ -390,3 +390,11 @@ async def test_the_context_is_on_the_screen_however_long_its_name(marks: dict[st
         assert all(
             mark in head for mark, given in (("INSECURE", "insecure"), ("READ-ONLY", "read_only")) if given in marks
         )
+
+
+async def test_all_tabs_are_there_at_80_columns() -> None:
+    async with running(ScriptedOpener(example()), (80, 24)) as (app, pilot):
+        await shows(pilot, "llm-train", "6 Scalers", "9 Timeline")
+        assert len(lines(app)[1]) <= 80
+    async with running(ScriptedOpener(example()), (120, 24)) as (_app, pilot):
+        await shows(pilot, "6 Autoscalers", "9 Timeline")

@@ -19,7 +19,8 @@ _PART_LIMIT = 60  # cells of one part; a context name may be an ARN
 
 
 class Part(Struct, frozen=True):
-    """Cells that stay together. When the line is too narrow the part of lowest `priority` goes first.
+    """Cells that stay together. When the line is too narrow, those with a `short` form take it, and if that is not enough,
+    the part of lowest `priority` goes first.
 
     One to `keep` never goes, but the last of those loses the beginning of its last cell: what tells long names of contexts
     apart is at their end. A click on a part runs `command`, if it has one.
@@ -29,6 +30,7 @@ class Part(Struct, frozen=True):
     priority: int = 5
     command: str = ""
     keep: bool = False
+    short: Line = ()
 
 
 class Bar(Painted, can_focus=False):
@@ -88,6 +90,8 @@ class Bar(Painted, can_focus=False):
         reserved = self._right_width + 2 if self._right else 1
         width = max(0, self.size.width - reserved - 1)
         shown = list(self._left)
+        if self._width(shown) > width:
+            shown = [replace(part, cells=part.short) if part.short else part for part in shown]
         while len(shown) > 1 and self._width(shown) > width:
             optional = [part for part in shown if not part.keep]
             if not optional:
