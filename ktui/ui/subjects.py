@@ -12,14 +12,8 @@ from ktui.model.meta import Key, Object
 from ktui.model.resourceslice import DeviceId
 from ktui.ui.session import Reading, Session
 from ktui.views.base import RowKey
+from ktui.views.shared import OBJECT_KINDS
 from ktui.views.timeline import target
-
-_KINDS: dict[Entity, str] = {
-    "claims": "ResourceClaim",
-    "autoscalers": "HorizontalPodAutoscaler",
-    "workloads": "Workload",
-    "pods": "Pod",
-}
 
 
 def subject(cluster: Cluster, view: Entity, key: RowKey) -> tuple[str, Key] | None:
@@ -40,7 +34,7 @@ def subject(cluster: Cluster, view: Entity, key: RowKey) -> tuple[str, Key] | No
             found = target(cluster, key)
             return subject(cluster, *found) if found is not None else None
         case _:
-            return (_KINDS[view], cast("Key", key))
+            return (OBJECT_KINDS[view], cast("Key", key))
 
 
 def _gang(cluster: Cluster, key: Key) -> tuple[str, Key]:

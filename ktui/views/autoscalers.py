@@ -11,7 +11,7 @@ from ktui.model.meta import condition
 from ktui.model.time import format_age, parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
 from ktui.views.events import event_lines
-from ktui.views.shared import ObjectsView, as_key, time_text
+from ktui.views.shared import OBJECT_KINDS, ObjectsView, as_key, time_text
 
 _NO_AVERAGE: Final = str(-(2**63))
 """What the controller of 1.37.2 writes as an average over no replicas at all: a division by zero."""
@@ -40,7 +40,7 @@ class AutoscalersView(ObjectsView):
     id: Final = "autoscalers"
     title = "Autoscalers"
     order = "namespace"
-    kind = "HorizontalPodAutoscaler"
+    kind = OBJECT_KINDS["autoscalers"]
     kinds = ("HorizontalPodAutoscaler",)
     joins = ("Event",)
     columns = (

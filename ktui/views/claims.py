@@ -12,7 +12,7 @@ from ktui.model.claim import EXTENDED_RESOURCE_ANNOTATION, Consumer, DeviceReque
 from ktui.model.time import parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
 from ktui.views.events import event_lines
-from ktui.views.shared import ObjectsView, as_key, device_full, device_text, owner_text, time_text
+from ktui.views.shared import OBJECT_KINDS, ObjectsView, as_key, device_full, device_text, owner_text, time_text
 from ktui.views.taints import taint_document
 
 
@@ -29,7 +29,7 @@ class ClaimsView(ObjectsView):
     id: Final = "claims"
     title = "Claims"
     order = "namespace"
-    kind = "ResourceClaim"
+    kind = OBJECT_KINDS["claims"]
     kinds = ("ResourceClaim",)
     joins = ("Pod", "PodGroup", "ResourceSlice", "DeviceTaintRule", "Event")
     columns = (

@@ -11,7 +11,7 @@ from ktui.model.event import Event
 from ktui.model.meta import Object
 from ktui.model.time import format_age, parse_time
 from ktui.views.base import Cell, Line, RowKey
-from ktui.views.shared import as_key
+from ktui.views.shared import OBJECT_KINDS, as_key
 from ktui.views.targets import devices_behind
 from ktui.views.timeline import target
 
@@ -52,13 +52,7 @@ def events_behind(cluster: Cluster, view: Entity, key: RowKey, now: float) -> li
 def _objects(cluster: Cluster, view: Entity, key: RowKey) -> Iterator[Object]:
     match view:
         case "pods" | "claims" | "autoscalers" | "workloads":
-            kinds = {
-                "pods": "Pod",
-                "claims": "ResourceClaim",
-                "autoscalers": "HorizontalPodAutoscaler",
-                "workloads": "Workload",
-            }
-            found = cluster.stores[kinds[view]].get(as_key(key))
+            found = cluster.stores[OBJECT_KINDS[view]].get(as_key(key))
             if found is not None:
                 yield found
         case "gangs":

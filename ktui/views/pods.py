@@ -16,7 +16,16 @@ from ktui.model.resourceslice import DeviceId
 from ktui.model.time import format_age, parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
 from ktui.views.events import event_lines
-from ktui.views.shared import ObjectsView, as_key, device_full, device_text, owner_text, pod_style, time_text
+from ktui.views.shared import (
+    OBJECT_KINDS,
+    ObjectsView,
+    as_key,
+    device_full,
+    device_text,
+    owner_text,
+    pod_style,
+    time_text,
+)
 from ktui.views.taints import taint_document
 
 
@@ -24,7 +33,7 @@ class PodsView(ObjectsView):
     id: Final = "pods"
     title = "Pods"
     order = "namespace"
-    kind = "Pod"
+    kind = OBJECT_KINDS["pods"]
     kinds = ("Pod",)
     joins = ("ResourceClaim", "ResourceSlice", "DeviceTaintRule", "PodGroup", "Event")
     columns = (

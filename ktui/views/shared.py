@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import cast
+from typing import Final, cast
 
 from ktui.cluster.gangs import display_name
 from ktui.cluster.state import Cluster
@@ -14,6 +14,14 @@ from ktui.model.resourceslice import Attribute as AttributeValue
 from ktui.model.resourceslice import DeviceId, attribute_value
 from ktui.model.time import format_age, format_time
 from ktui.views.base import RowKey, Style
+
+OBJECT_KINDS: Final[dict[str, str]] = {
+    "claims": "ResourceClaim",
+    "autoscalers": "HorizontalPodAutoscaler",
+    "workloads": "Workload",
+    "pods": "Pod",
+}
+"""Views whose rows are the objects of one kind, by the view's id."""
 
 
 class ObjectsView:

@@ -10,14 +10,14 @@ from ktui.model.time import parse_time
 from ktui.model.workload import Workload
 from ktui.views.base import Cell, Column, Document, Row, RowKey, Section, pairs
 from ktui.views.gangs import PROBLEMS, STYLES, WORST_FIRST
-from ktui.views.shared import ObjectsView, as_key, owner_text, time_text
+from ktui.views.shared import OBJECT_KINDS, ObjectsView, as_key, owner_text, time_text
 
 
 class WorkloadsView(ObjectsView):
     id: Final = "workloads"
     title = "Workloads"
     order = "namespace"
-    kind = "Workload"
+    kind = OBJECT_KINDS["workloads"]
     kinds = ("Workload",)
     joins = ("Pod", "PodGroup", "ResourceClaim")
     columns = (
