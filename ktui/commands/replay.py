@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ktui.ui.session import Session, Target
 
 
 class ReplayOpener:
-    """Plays `file`, beginning `at` seconds from its start."""
+    """Plays `file`, beginning `at` seconds from its start. `clock` tells how time passes while it plays."""
 
-    def __init__(self, file: str, at: float) -> None:
+    def __init__(self, file: str, at: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._file = Path(file)
         self._at = at
+        self._clock = clock
 
     def title(self) -> str:
         return f"recording {self._file.name}"
@@ -30,7 +32,8 @@ class ReplayOpener:
             version=header.server.git_version,
             read_only=True,
         )
-        return Session(target, lambda sink, travel: Player(recording, sink, travel, Moment(), start=self._at))
+        start, clock = self._at, self._clock
+        return Session(target, lambda sink, travel: Player(recording, sink, travel, Moment(), start=start, clock=clock))
 
     async def contexts(self) -> Sequence[str]:
         return ()

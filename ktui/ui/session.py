@@ -192,6 +192,11 @@ class Session:
         self._dirty.merge(dirty)
         self._changed = True
 
+    @property
+    def taking_in(self) -> bool:
+        """Whether a long list, or a moment far away, is still being taken in."""
+        return self._taking_in is not None
+
     def take_changes(self) -> Dirty | None:
         """What changed since the last call; None when nothing did, or while a list anew or a moment far away is taken in."""
         self._tell_changes()

@@ -121,7 +121,7 @@ async def test_a_change_costs_the_same_in_a_large_table() -> None:
                 number = round_ * (count // 100)
                 row = pod(f"p-{number:06}", phase="Failed", version=200 + round_, age=86_400)
                 opener.feed.give(changed("Pod", "MODIFIED", row))
-                app.screen._flush()  # type: ignore[attr-defined]
+                app.screen.flush()  # type: ignore[attr-defined]
                 table(app).move("down" if round_ % 2 else "bottom")
             return time.process_time() - started
 

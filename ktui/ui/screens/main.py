@@ -115,7 +115,7 @@ class MainScreen(Screen[None]):
 
     def _start(self) -> None:
         self._open_in_background(self._wanted_context)
-        self.set_interval(self._interval, self._flush)
+        self.set_interval(self._interval, self.flush)
         self.set_timer(_SETTLED_AT_THE_LATEST, self._settle)
 
     def _settle(self) -> None:
@@ -152,6 +152,11 @@ class MainScreen(Screen[None]):
         except KtuiError as error:
             self._fail(str(error))
 
+    @property
+    def failure(self) -> str:
+        """Why the session could not be opened or its feed ended, "" while all is well. Raw text."""
+        return self._failure
+
     def _fail(self, message: str) -> None:
         self._failure = message
         self._table.set_placeholder(
@@ -164,7 +169,7 @@ class MainScreen(Screen[None]):
     def _now(self) -> float:
         return self._session.feed.now() if self._session is not None else time.time()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
         """Take in what changed and draw it, unless the terminal is behind or nothing can look different."""
         deck = self._deck
         if deck is None or self._output_is_slow():
@@ -357,7 +362,7 @@ class MainScreen(Screen[None]):
         said = drive(session.player, what, session.cluster, (model.view.id, key) if key is not None else None)
         if said:
             notify(self.app, said)
-        self._flush()
+        self.flush()
 
     def run_row_open(self) -> None:
         if self.has_class("-map"):
