@@ -6,6 +6,7 @@ import ssl
 from collections.abc import Mapping
 
 from ktui.kube.target import Target
+from ktui.redact import OF_THIS_PROCESS, Redactor
 
 
 class Loopback(Target):
@@ -23,6 +24,8 @@ class DemoCredentials:
 
     def __init__(self, token: str) -> None:
         self._token = token
+        self._redactor = Redactor(lambda: (token,))
+        OF_THIS_PROCESS.add(lambda: (token,))
 
     def __repr__(self) -> str:
         return "DemoCredentials()"
@@ -43,4 +46,4 @@ class DemoCredentials:
         """There is nothing to log in to."""
 
     def redact(self, text: str, /) -> str:
-        return text.replace(self._token, "[redacted]")
+        return self._redactor.redact(text)

@@ -29,10 +29,10 @@ from ktui.kube.login import NeedsLogin, sign_in_command
 from ktui.kube.pluginsession import PluginSession
 from ktui.kube.printable import shortened
 from ktui.kube.proxy import proxy_for
-from ktui.kube.redact import names_a_secret, redact
 from ktui.kube.target import ExecSettings, ProxySettings, Target
 from ktui.kube.tls import Material, TlsMaterialError, build_context, read_material
 from ktui.kube.tokens import REREAD_AFTER, TokenError, TokenFile, oidc_id_token
+from ktui.redact import OF_THIS_PROCESS, Redactor, names_a_secret
 
 __all__ = ["Credentials", "Interactive", "NeedsLogin", "ProxySettings", "RunPlugin", "proxy_for"]
 
@@ -84,6 +84,8 @@ class Credentials:
         self._checked_at = -math.inf
         self._problem = ""
         self._lock = asyncio.Lock()
+        self._redactor = Redactor(self.secrets)
+        OF_THIS_PROCESS.add(self.secrets)
 
     def __repr__(self) -> str:
         return f"Credentials({self.target.context!r}, {self.target.auth.method})"
@@ -178,7 +180,7 @@ class Credentials:
 
     def redact(self, text: str) -> str:
         """`text` without any of `secrets`, and without whatever else looks like a credential."""
-        return redact(text, self.secrets())
+        return self._redactor.redact(text)
 
     async def _authorization(self) -> str:
         auth = self.target.auth

@@ -11,9 +11,9 @@ import re
 from typing import Any, Final
 
 from ktui.model.meta import Object
-from ktui.recording.redaction import Secrets
 from ktui.recording.rewrite import rewrite
 from ktui.recording.writer import Facts, Plain
+from ktui.redact import Secrets
 
 _WORDS_OF_OTHERS: Final = frozenset(
     [

@@ -11,9 +11,9 @@ from ktui.model.frame import Frame, Mark
 from ktui.recording.anonymise import Anonymous
 from ktui.recording.output import Output
 from ktui.recording.recorder import Recorder
-from ktui.recording.redaction import Secrets
 from ktui.recording.ring import Ring
 from ktui.recording.writer import Facts, Limits, Plain, Writer
+from ktui.redact import Secrets
 
 
 class Tape:

@@ -21,7 +21,8 @@ from ktui.model.time import format_time
 from ktui.recording.baseline import Baseline
 from ktui.recording.output import Output, numbered
 from ktui.recording.reader import VERSION
-from ktui.recording.redaction import Redactor, Secrets, redacted
+from ktui.recording.redaction import redacted
+from ktui.redact import Redactor, Secrets
 
 _HEADER_AT_THE_LATEST = 5.0  # seconds; before, a first list is waited for, since by then the server's version is known
 
