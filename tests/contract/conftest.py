@@ -14,13 +14,26 @@ from ktui.demo.access import Attributes, User
 from ktui.demo.apiserver import ApiServer
 from ktui.demo.reads import ReadTimers
 from tests.contract.client import Client
+from tests.contract.sides import PLUGIN, SERVERS, SideBySide
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(SideBySide(), PLUGIN)
+
+
+@pytest.fixture
+def sides(pytestconfig: pytest.Config) -> SideBySide:
+    """What is known of the assertions that ran before."""
+    plugin = pytestconfig.pluginmanager.getplugin(PLUGIN)
+    assert isinstance(plugin, SideBySide)
+    return plugin
 
 
 def _admin_or_reader(asked: Attributes) -> bool:
     return asked.user.name == "admin" or asked.verb in ("get", "list", "watch")
 
 
-@pytest.fixture(params=["embedded", pytest.param("real", marks=pytest.mark.cluster)])
+@pytest.fixture(params=[SERVERS[0], pytest.param(SERVERS[1], marks=pytest.mark.cluster)])
 def control_plane(request: pytest.FixtureRequest) -> Any:
     """The real control plane, None for the embedded server."""
     return request.getfixturevalue("real_cluster") if request.param == "real" else None

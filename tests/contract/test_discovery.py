@@ -8,12 +8,14 @@ AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryLi
 
 
 async def test_version(client: Client) -> None:
+    """The version says which Kubernetes it is, whole and in two numbers."""
     version = (await client.call("GET", "/version")).json
     assert version["gitVersion"].startswith("v1.37.")
     assert (version["major"], version["minor"]) == ("1", "37")
 
 
 async def test_aggregated_discovery_lists_resources_with_verbs_and_scope(client: Client) -> None:
+    """One request to /apis tells every group, version, resource, verb and scope."""
     answer = await client.call("GET", "/apis", headers={"Accept": AGGREGATED})
     assert "g=apidiscovery.k8s.io" in answer.headers["Content-Type"]
     groups = {group["metadata"]["name"]: group["versions"] for group in answer.json["items"]}
@@ -27,6 +29,7 @@ async def test_aggregated_discovery_lists_resources_with_verbs_and_scope(client:
 
 
 async def test_the_core_group_has_no_name(client: Client) -> None:
+    """The core group, at /api, stands alone and without a name."""
     answer = await client.call("GET", "/api", headers={"Accept": AGGREGATED})
     (group,) = answer.json["items"]
     assert not group["metadata"].get("name")
@@ -34,6 +37,7 @@ async def test_the_core_group_has_no_name(client: Client) -> None:
 
 
 async def test_w43_discovery_has_an_etag(client: Client) -> None:
+    """What discovery said before is not sent again: 304 and no body."""
     first = await client.call("GET", "/apis", headers={"Accept": AGGREGATED})
     again = await client.call("GET", "/apis", headers={"Accept": AGGREGATED, "If-None-Match": first.headers["ETag"]})
     assert again.status == 304
@@ -41,6 +45,7 @@ async def test_w43_discovery_has_an_etag(client: Client) -> None:
 
 
 async def test_legacy_discovery(client: Client) -> None:
+    """The older documents, one for each group version, tell the same."""
     groups = {group["name"]: group["versions"] for group in (await client.call("GET", "/apis")).json["groups"]}
     assert "v1" in {each["version"] for each in groups["resource.k8s.io"]}
     assert (await client.call("GET", "/api")).json["versions"] == ["v1"]
@@ -50,6 +55,7 @@ async def test_legacy_discovery(client: Client) -> None:
 
 
 async def test_w39_what_is_not_served_in_a_known_group(client: Client) -> None:
+    """An unknown resource or version of a known group is a 404 with a Status."""
     for path in ("/apis/scheduling.k8s.io/v1alpha1/workloads", "/api/v1/things", "/apis/batch/v7/jobs"):
         answer = await client.call("GET", path)
         assert (answer.status, answer.json["reason"]) == (404, "NotFound")
@@ -57,6 +63,7 @@ async def test_w39_what_is_not_served_in_a_known_group(client: Client) -> None:
 
 
 async def test_w39_what_is_not_served_at_all_is_a_404_in_plain_text(client: Client) -> None:
+    """An unknown group or path is a 404 in plain text."""
     for path in ("/apis/nothing.example.com/v1/things", "/nope"):
         answer = await client.call("GET", path)
         assert answer.status == 404
@@ -65,9 +72,11 @@ async def test_w39_what_is_not_served_at_all_is_a_404_in_plain_text(client: Clie
 
 
 async def test_viewers_may_read_discovery(client: Client) -> None:
+    """Who may only read may also ask what there is."""
     assert (await client.call("GET", "/apis", user="viewer")).status == 200
     assert (await client.call("GET", "/version", user="viewer")).status == 200
 
 
 async def test_ready(client: Client) -> None:
+    """/readyz says ok."""
     assert (await client.call("GET", "/readyz")).body == b"ok"

@@ -33,6 +33,7 @@ def _rule(name: str) -> Json:
 async def test_the_query_of_a_delete_counts_only_without_a_body(
     client: Client, query: dict[str, str], body: Any, stays: bool
 ) -> None:
+    """A DELETE with a body ignores dryRun in the query: it must stand in the DeleteOptions."""
     name = f"dry-{secrets.token_hex(4)}"
     path = f"{RULES}/{name}"
     made = (await client.call("POST", RULES, _rule(name))).json

@@ -28,6 +28,7 @@ async def _version(client: Client) -> str:
 
 
 async def test_a_list(client: Client) -> None:
+    """A list has its own kind and version, and its items have neither."""
     made = await client.make("one")
     document = (await client.call("GET", client.templates)).json
     assert (document["kind"], document["apiVersion"]) == ("ResourceClaimTemplateList", "resource.k8s.io/v1")
@@ -38,10 +39,12 @@ async def test_a_list(client: Client) -> None:
 
 
 async def test_an_empty_list_has_items(client: Client) -> None:
+    """No objects are an empty list, not an absent one."""
     assert (await client.call("GET", client.templates)).json["items"] == []
 
 
 async def test_pages_are_one_snapshot(client: Client) -> None:
+    """All pages of a list show the moment of the first, whatever is written in between."""
     for name in "abcde":
         await client.make(name)
     first = (await client.call("GET", client.templates, query={"limit": "2"})).json
@@ -58,6 +61,7 @@ async def test_pages_are_one_snapshot(client: Client) -> None:
 
 
 async def test_version_zero_ignores_the_limit(client: Client) -> None:
+    """A list at version 0 comes from memory, whole."""
     for name in "abc":
         await client.make(name)
     document = (await client.call("GET", client.templates, query={"limit": "1", "resourceVersion": "0"})).json
@@ -66,12 +70,14 @@ async def test_version_zero_ignores_the_limit(client: Client) -> None:
 
 
 async def test_a_bad_continue_token(client: Client) -> None:
+    """A token that no server made is a 400."""
     _refused(
         await client.call("GET", client.templates, query={"limit": "1", "continue": "nonsense"}), 400, "BadRequest"
     )
 
 
 async def test_label_selectors(client: Client) -> None:
+    """Equality, sets, presence and their negations select; terms are joined by and."""
     await client.make("red", labels={"color": "red"})
     await client.make("blue", labels={"color": "blue"})
     await client.make("plain")
@@ -90,6 +96,7 @@ async def test_label_selectors(client: Client) -> None:
 
 
 async def test_field_selectors(client: Client) -> None:
+    """Every kind can be selected by name."""
     await client.make("a")
     await client.make("b")
     assert _names((await client.call("GET", client.templates, query={"fieldSelector": "metadata.name=b"})).json) == [
@@ -109,11 +116,13 @@ async def test_field_selectors(client: Client) -> None:
     ids=["initial events of a list", "match alone", "initial events without match", "match of a watch", "exactly zero"],
 )
 async def test_w02_options_that_do_not_go_together(client: Client, query: dict[str, str]) -> None:
+    """Options of lists and watches that exclude each other are a 422 about ListOptions."""
     document = _refused(await client.call("GET", client.templates, query=query), 422, "Invalid")
     assert document["details"]["kind"] == "ListOptions"
 
 
 async def test_metadata_only(client: Client) -> None:
+    """A list can be of metadata alone."""
     made = await client.make("one")
     accept = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json"
     document = (await client.call("GET", client.templates, headers={"Accept": accept}, query={"limit": "1"})).json
@@ -124,6 +133,7 @@ async def test_metadata_only(client: Client) -> None:
 
 
 async def test_w01_a_streaming_list_ends_with_its_bookmark(client: Client) -> None:
+    """A streaming list sends each object once, then a bookmark that says so and is no older than any of them."""
     for name in "abc":
         await client.make(name)
     *added, bookmark = await client.watch(client.templates, INITIAL, stop_after=4)
@@ -139,12 +149,14 @@ async def test_w01_a_streaming_list_ends_with_its_bookmark(client: Client) -> No
 
 
 async def test_a_plain_watch_without_version_sends_initial_events(client: Client) -> None:
+    """A watch from nowhere first sends what is there."""
     await client.make("a")
     (event,) = await client.watch(client.templates, {}, stop_after=1)
     assert (event["type"], event["object"]["metadata"]["name"]) == ("ADDED", "a")
 
 
 async def test_a_watch_from_a_version_sends_what_came_later_in_order(client: Client) -> None:
+    """A watch from a version sends each later change once, in order."""
     await client.make("before")
     version = await _version(client)
     await client.make("a")
@@ -158,6 +170,7 @@ async def test_a_watch_from_a_version_sends_what_came_later_in_order(client: Cli
 
 
 async def test_w32_leaving_a_selector_is_a_deletion_and_entering_an_addition(client: Client) -> None:
+    """A watch with a selector sends DELETED for an object that no longer matches, ADDED for one that now does."""
     await client.make("a", labels={"in": "yes"})
     version = await _version(client)
     path = f"{client.templates}/a"
@@ -168,7 +181,7 @@ async def test_w32_leaving_a_selector_is_a_deletion_and_entering_an_addition(cli
 
 
 async def test_w09_w17_a_restarted_server_refuses_the_newest_version_it_gave_out(client: Client) -> None:
-    """Within the stream, with status 200."""
+    """After a restart a watch from a version of before is a 410 within the stream, with status 200."""
     version = await _version(client)
     await client.restart()
     (event,) = await client.watch(client.templates, {"resourceVersion": version})
@@ -177,11 +190,13 @@ async def test_w09_w17_a_restarted_server_refuses_the_newest_version_it_gave_out
 
 
 async def test_w14_a_watch_from_the_future_is_silent(client: Client) -> None:
+    """A watch from a version that is not there yet waits and says nothing."""
     future = str(int(await _version(client)) + 1_000_000)
     assert await client.watch(client.templates, {"resourceVersion": future, "timeoutSeconds": "1"}) == []
 
 
 async def test_w12_a_list_from_the_future(client: Client) -> None:
+    """A list from a version that is not there yet is a 504 with a cause and Retry-After."""
     future = str(int(await _version(client)) + 1_000_000)
     answer = await client.call("GET", client.templates, query={"resourceVersion": future})
     document = _refused(answer, 504, "Timeout")
@@ -191,6 +206,7 @@ async def test_w12_a_list_from_the_future(client: Client) -> None:
 
 
 async def test_w12_a_streaming_list_from_the_future(client: Client) -> None:
+    """A streaming list from a version that is not there yet is a 504 within the stream."""
     future = str(int(await _version(client)) + 1_000_000)
     (event,) = await client.watch(client.templates, {"resourceVersion": future, **INITIAL})
     assert (event["type"], event["object"]["code"]) == ("ERROR", 504)
@@ -198,11 +214,13 @@ async def test_w12_a_streaming_list_from_the_future(client: Client) -> None:
 
 
 async def test_w07_a_watch_ends_cleanly_when_its_time_is_up(client: Client) -> None:
+    """A watch ends without an error after timeoutSeconds."""
     version = await _version(client)
     assert await client.watch(client.templates, {"resourceVersion": version, "timeoutSeconds": "1"}) == []
 
 
 async def test_a_watch_sees_changes_while_it_is_open(client: Client) -> None:
+    """A watch sends changes as they are made."""
     version = await _version(client)
     watching = asyncio.create_task(client.watch(client.templates, {"resourceVersion": version}, stop_after=2))
     await client.make("a")
@@ -211,6 +229,7 @@ async def test_a_watch_sees_changes_while_it_is_open(client: Client) -> None:
 
 
 async def test_gzip_only_for_large_lists_and_only_when_asked(client: Client) -> None:
+    """Lists of more than 128 KiB are compressed for who asks for it, nothing else is."""
     for number in range(10):
         await client.make(f"big{number}", annotations={"filling": "x" * 20_000})
     asked = {"Accept-Encoding": "gzip"}
@@ -225,6 +244,7 @@ async def test_gzip_only_for_large_lists_and_only_when_asked(client: Client) -> 
 
 
 async def test_w31_one_name_in_two_namespaces(client: Client) -> None:
+    """A list of all namespaces says in which namespace each object is."""
     await client.make("same")
     path = "/apis/resource.k8s.io/v1/resourceclaimtemplates"
     everywhere = (await client.call("GET", path)).json["items"]
@@ -233,6 +253,7 @@ async def test_w31_one_name_in_two_namespaces(client: Client) -> None:
 
 
 async def test_a_missing_object(client: Client) -> None:
+    """A name that is not there is a 404 that says which."""
     document = _refused(await client.call("GET", f"{client.templates}/nobody"), 404, "NotFound")
     assert document["message"] == 'resourceclaimtemplates.resource.k8s.io "nobody" not found'
     assert document["details"] == {"name": "nobody", "group": "resource.k8s.io", "kind": "resourceclaimtemplates"}

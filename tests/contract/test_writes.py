@@ -54,6 +54,7 @@ def _autoscaler(client: Client, **spec: Any) -> tuple[str, Json]:
 
 
 async def test_a_created_object_gets_its_identity(client: Client) -> None:
+    """uid, version and creation time are given on creation and are there when it is read."""
     made = await client.make("a")
     metadata = made["metadata"]
     assert metadata["namespace"] == client.namespace
@@ -64,6 +65,7 @@ async def test_a_created_object_gets_its_identity(client: Client) -> None:
 
 
 async def test_generated_names(client: Client) -> None:
+    """generateName makes a new name each time."""
     body = template("")
     body["metadata"] = {"generateName": "made-"}
     names = {(await client.call("POST", client.templates, body)).json["metadata"]["name"] for _ in range(2)}
@@ -72,12 +74,14 @@ async def test_generated_names(client: Client) -> None:
 
 
 async def test_a06_a_name_that_is_taken(client: Client) -> None:
+    """Creating a second object of a name is a 409 AlreadyExists."""
     await client.make("a")
     document = _refused(await client.call("POST", client.templates, template("a")), 409, "AlreadyExists")
     assert document["message"] == 'resourceclaimtemplates.resource.k8s.io "a" already exists'
 
 
 async def test_a01_a_dry_run_stores_nothing(client: Client) -> None:
+    """A dry run of a creation, a change or a deletion is answered like the real one, and changes nothing."""
     answer = await client.call("POST", client.templates, template("a"), query={"dryRun": "All"})
     assert answer.status == 201
     assert answer.json["metadata"]["uid"]
@@ -92,6 +96,7 @@ async def test_a01_a_dry_run_stores_nothing(client: Client) -> None:
 
 
 async def test_a23_unknown_fields_under_strict_validation(client: Client, rule: str) -> None:
+    """Under strict validation an unknown field is a 400 that names it."""
     body = _rule(rule)
     body["spec"]["taints"] = []
     document = _refused(await client.call("POST", RULES, body, query={"fieldValidation": "Strict"}), 400, "BadRequest")
@@ -99,6 +104,7 @@ async def test_a23_unknown_fields_under_strict_validation(client: Client, rule: 
 
 
 async def test_a_rule_with_its_defaults(client: Client, rule: str) -> None:
+    """The server writes into a taint when it was added."""
     answer = await client.call("POST", RULES, _rule(rule), query={"fieldValidation": "Strict"})
     assert answer.status == 201
     assert answer.json["spec"]["taint"]["timeAdded"].endswith("Z")
@@ -113,6 +119,7 @@ async def test_a_rule_with_its_defaults(client: Client, rule: str) -> None:
     ],
 )
 async def test_a_rule_that_breaks_a_rule(client: Client, rule: str, taint: Json, field: str) -> None:
+    """A taint without key or with an unknown effect is a 422 that names the field."""
     document = _refused(await client.call("POST", RULES, _rule(rule, **taint)), 422, "Invalid")
     assert document["message"].startswith(f'DeviceTaintRule.resource.k8s.io "{rule}" is invalid: ')
     assert field in {cause["field"] for cause in document["details"]["causes"]}
@@ -120,14 +127,17 @@ async def test_a_rule_that_breaks_a_rule(client: Client, rule: str, taint: Json,
 
 @pytest.mark.parametrize("change", [{"spec": 5}, {"metadata": []}, {"spec": {"taint": "no"}}], ids=str)
 async def test_what_does_not_have_the_shape_of_its_kind(client: Client, rule: str, change: Json) -> None:
+    """A value of the wrong type is a 400."""
     _refused(await client.call("POST", RULES, _rule(rule) | change), 400, "BadRequest")
 
 
 async def test_a_body_that_is_not_json(client: Client) -> None:
+    """A body that is no object is a 400."""
     assert (await client.call("POST", client.templates, "text")).status == 400
 
 
 async def test_a14_a_stale_version_in_a_merge_patch(client: Client) -> None:
+    """A resourceVersion in a patch is a condition: 409 Conflict when it has moved on."""
     made = await client.make("a")
     path = f"{client.templates}/a"
     first = await client.patch(
@@ -140,6 +150,7 @@ async def test_a14_a_stale_version_in_a_merge_patch(client: Client) -> None:
 
 
 async def test_a08_a_wrong_uid_in_a_merge_patch(client: Client) -> None:
+    """A uid in a patch is a condition: another object of the same name is not changed."""
     await client.make("a")
     wrong = {"metadata": {"uid": "00000000-0000-0000-0000-000000000000", "labels": {"n": "1"}}}
     answer = await client.patch(f"{client.templates}/a", wrong)
@@ -148,12 +159,14 @@ async def test_a08_a_wrong_uid_in_a_merge_patch(client: Client) -> None:
 
 
 async def test_a_patch_that_changes_nothing_keeps_the_version(client: Client) -> None:
+    """A patch without effect is no change."""
     made = await client.make("a", labels={"x": "y"})
     again = await client.patch(f"{client.templates}/a", {"metadata": {"labels": {"x": "y"}}})
     assert again.json["metadata"]["resourceVersion"] == made["metadata"]["resourceVersion"]
 
 
 async def test_json_patches_and_their_tests(client: Client) -> None:
+    """A JSON patch is applied whole or, when a test in it fails, not at all: 422."""
     made = await client.make("a", labels={"x": "y"})
     path, uid = f"{client.templates}/a", made["metadata"]["uid"]
     good = [
@@ -168,12 +181,14 @@ async def test_json_patches_and_their_tests(client: Client) -> None:
 
 
 async def test_other_patch_types(client: Client) -> None:
+    """A patch of a type that is none is a 415."""
     await client.make("a")
     answer = await client.call("PATCH", f"{client.templates}/a", {}, content_type="application/json")
     _refused(answer, 415, "UnsupportedMediaType")
 
 
 async def test_a08_preconditions_of_a_deletion(client: Client) -> None:
+    """A deletion with another uid or version than the object has is a 409."""
     made = (await client.make("a"))["metadata"]
     path = f"{client.templates}/a"
     for wrong in ({"uid": "00000000-0000-0000-0000-000000000000"}, {"uid": made["uid"], "resourceVersion": "1"}):
@@ -186,6 +201,7 @@ async def test_a08_preconditions_of_a_deletion(client: Client) -> None:
 
 
 async def test_finalizers_keep_an_object_until_they_are_gone(client: Client) -> None:
+    """A deleted object with finalizers stays, marked, and goes with the last of them."""
     await client.make("a", finalizers=["example.com/wait"])
     path = f"{client.templates}/a"
     assert (await client.call("DELETE", path)).status == 200
@@ -195,6 +211,7 @@ async def test_finalizers_keep_an_object_until_they_are_gone(client: Client) -> 
 
 
 async def test_a12_a13_min_replicas(client: Client) -> None:
+    """minReplicas: absent is 1; zero needs an Object or External metric; not above maxReplicas, not negative."""
     path, body = _autoscaler(client)
     assert (await client.call("POST", path, body)).status == 201
     hpa = f"{path}/hpa"
@@ -208,6 +225,7 @@ async def test_a12_a13_min_replicas(client: Client) -> None:
 
 
 async def test_zero_with_an_external_metric(client: Client) -> None:
+    """With an External metric minReplicas may be zero."""
     external = {
         "type": "External",
         "external": {"metric": {"name": "queue"}, "target": {"type": "Value", "value": "10"}},
@@ -218,14 +236,17 @@ async def test_zero_with_an_external_metric(client: Client) -> None:
 
 
 async def test_a_put_on_a_collection(client: Client) -> None:
+    """A method that a path does not have is a 405."""
     _refused(await client.call("PUT", client.templates, template("a")), 405, "MethodNotAllowed")
 
 
 async def test_an_unknown_token(client: Client) -> None:
+    """An unknown token is a 401."""
     _refused(await client.call("GET", client.templates, token="nobody"), 401, "Unauthorized")
 
 
 async def test_a17_a_viewer_may_not_write(client: Client) -> None:
+    """Who may not is told who they are and what they may not: 403."""
     document = _refused(await client.call("POST", RULES, _rule("x"), user="viewer"), 403, "Forbidden")
     assert document["details"] == {"group": "resource.k8s.io", "kind": "devicetaintrules"}
     words = 'devicetaintrules.resource.k8s.io is forbidden: User "viewer" cannot create resource "devicetaintrules"'
@@ -236,6 +257,7 @@ async def test_a17_a_viewer_may_not_write(client: Client) -> None:
     ("user", "verb", "allowed"), [("admin", "create", True), ("viewer", "create", False), ("viewer", "list", True)]
 )
 async def test_w35_everybody_may_ask_for_their_rights(client: Client, user: str, verb: str, allowed: bool) -> None:
+    """An access review answers for the one who asks."""
     attributes = {"verb": verb, "group": "resource.k8s.io", "resource": "devicetaintrules"}
     review = {
         "kind": "SelfSubjectAccessReview",
@@ -247,6 +269,7 @@ async def test_w35_everybody_may_ask_for_their_rights(client: Client, user: str,
 
 
 async def test_everybody_may_ask_who_they_are(client: Client) -> None:
+    """A review of oneself says the name."""
     review = {"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"}
     path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
     answer = await client.call("POST", path, review, user="viewer")
@@ -254,5 +277,6 @@ async def test_everybody_may_ask_who_they_are(client: Client) -> None:
 
 
 async def test_impersonation(client: Client) -> None:
+    """Impersonate-User asks as somebody else, with their rights."""
     answer = await client.call("POST", RULES, _rule("x"), headers={"Impersonate-User": "viewer"})
     assert 'User "viewer" cannot create' in _refused(answer, 403, "Forbidden")["message"]
