@@ -26,22 +26,26 @@ class Answer:
         return parsed
 
 
+Step = Callable[[], Awaitable[None]]
+
+
 class Client:
-    """`tokens` has the users admin and viewer; `namespace` is the test's own; `restart` restarts the server."""
+    """`tokens` has the users admin and viewer; `namespace` is the test's own.
+
+    `restart` restarts the server; `forget` makes it forget all versions before the present one. `authority` is the
+    certificate that the server's is signed with; without one the server speaks plain HTTP.
+    """
 
     def __init__(
-        self,
-        url: str,
-        tokens: Mapping[str, str],
-        namespace: str,
-        restart: Callable[[], Awaitable[None]],
-        tls: ssl.SSLContext | None = None,
+        self, url: str, tokens: Mapping[str, str], namespace: str, *, restart: Step, forget: Step, authority: str = ""
     ) -> None:
         self.url = url
-        self.restart = restart
+        self.tokens = tokens
         self.namespace = namespace
-        self._tokens = tokens
-        self._tls = tls
+        self.restart = restart
+        self.forget = forget
+        self.authority = authority
+        self._tls = ssl.create_default_context(cafile=authority) if authority else None
         self._session = aiohttp.ClientSession(auto_decompress=False, timeout=aiohttp.ClientTimeout(total=60))
 
     async def close(self) -> None:
@@ -51,6 +55,11 @@ class Client:
     def templates(self) -> str:
         """The collection of a namespaced kind that no controller touches."""
         return f"/apis/resource.k8s.io/v1/namespaces/{self.namespace}/resourceclaimtemplates"
+
+    @property
+    def rules(self) -> str:
+        """The collection of a kind of the whole cluster that has a status."""
+        return "/apis/resource.k8s.io/v1/devicetaintrules"
 
     async def call(
         self,
@@ -69,7 +78,7 @@ class Client:
             self.url + path,
             params=query,
             data=None if body is None else json.dumps(body),
-            headers=self._headers(token or self._tokens[user], content_type, headers),
+            headers=self._headers(token or self.tokens[user], content_type, headers),
             ssl=self._tls if self._tls is not None else True,
             allow_redirects=False,
         ) as response:
@@ -84,7 +93,7 @@ class Client:
             async with self._session.get(
                 self.url + path,
                 params={"watch": "1", **query},
-                headers=self._headers(self._tokens["admin"], "", {"Accept-Encoding": "identity"}),
+                headers=self._headers(self.tokens["admin"], "", {"Accept-Encoding": "identity"}),
                 ssl=self._tls if self._tls is not None else True,
             ) as response:
                 assert response.status == 200, await response.read()
@@ -109,6 +118,31 @@ class Client:
     def _headers(token: str, content_type: str, more: Mapping[str, str] | None) -> dict[str, str]:
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/json", "Accept-Encoding": "identity"}
         return headers | ({"Content-Type": content_type} if content_type else {}) | dict(more or {})
+
+
+def refused(answer: Answer, code: int, reason: str) -> Json:
+    """The Status of a request that had to fail in this way."""
+    document = answer.json
+    assert (answer.status, document["kind"], document["code"], document["reason"]) == (code, "Status", code, reason)
+    return document
+
+
+def names(document: Json) -> list[str]:
+    """Of a list's items, in order."""
+    return [item["metadata"]["name"] for item in document["items"]]
+
+
+def rule(name: str, **taint: Any) -> Json:
+    """A rule for a device that does not exist."""
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "DeviceTaintRule",
+        "metadata": {"name": name},
+        "spec": {
+            "deviceSelector": {"driver": "gpu.example.com", "pool": "nowhere", "device": "gpu-0"},
+            "taint": {"key": "example.com/test", "effect": "None", **taint},
+        },
+    }
 
 
 def template(name: str, **metadata: Any) -> Json:

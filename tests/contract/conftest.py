@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import ssl
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from kubernetes_asyncio.client import ApiClient, Configuration
 
 from ktui.demo.access import Attributes, User
 from ktui.demo.apiserver import ApiServer
@@ -50,8 +50,12 @@ async def client(control_plane: Any) -> AsyncIterator[Client]:
             await server.stop()
             await server.start()
 
+        async def forget() -> None:
+            server.database.compact()
+
         async with server:
-            made = Client(server.url, {"admin": "admin-token", "viewer": "viewer-token"}, namespace, restart)
+            users = {"admin": "admin-token", "viewer": "viewer-token"}
+            made = Client(server.url, users, namespace, restart=restart, forget=forget)
             yield made
             await made.close()
         return
@@ -59,11 +63,40 @@ async def client(control_plane: Any) -> AsyncIterator[Client]:
     async def restart_real() -> None:
         await asyncio.to_thread(control_plane.restart_api_server)
 
-    tls = ssl.create_default_context(cafile=str(control_plane.access.authority.certificate))
-    made = Client(control_plane.url, control_plane.access.tokens, namespace, restart_real, tls)
+    async def forget_real() -> None:
+        # The API server remembers more than etcd does, until it is restarted.
+        await asyncio.to_thread(control_plane.compact)
+        await restart_real()
+
+    made = Client(
+        control_plane.url,
+        control_plane.access.tokens,
+        namespace,
+        restart=restart_real,
+        forget=forget_real,
+        authority=str(control_plane.access.authority.certificate),
+    )
     await made.call("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
     yield made
-    for path in (made.templates, f"/apis/autoscaling/v2/namespaces/{namespace}/horizontalpodautoscalers"):
+    autoscalers = f"/apis/autoscaling/v2/namespaces/{namespace}/horizontalpodautoscalers"
+    for path in (made.templates, autoscalers, f"/api/v1/namespaces/{namespace}/pods"):
         await made.call("DELETE", path)
     await made.call("DELETE", f"/api/v1/namespaces/{namespace}")
     await made.close()
+
+
+@pytest.fixture
+async def rule_name(client: Client) -> AsyncIterator[str]:
+    """The name of a rule that the test may make; it is gone afterwards."""
+    name = f"rule-{client.namespace}"
+    yield name
+    await client.call("DELETE", f"{client.rules}/{name}")
+
+
+@pytest.fixture
+async def library(client: Client) -> AsyncIterator[ApiClient]:
+    """The client that users of Kubernetes in Python know, as admin."""
+    configuration = Configuration(host=client.url, api_key={"BearerToken": f"Bearer {client.tokens['admin']}"})
+    configuration.ssl_ca_cert = client.authority or None
+    async with ApiClient(configuration) as made:
+        yield made

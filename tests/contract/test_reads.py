@@ -7,19 +7,9 @@ import gzip
 
 import pytest
 
-from tests.contract.client import Answer, Client, Json
+from tests.contract.client import Client, names, refused
 
 INITIAL = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
-
-
-def _names(document: Json) -> list[str]:
-    return [item["metadata"]["name"] for item in document["items"]]
-
-
-def _refused(answer: Answer, code: int, reason: str) -> Json:
-    document = answer.json
-    assert (answer.status, document["kind"], document["code"], document["reason"]) == (code, "Status", code, reason)
-    return document
 
 
 async def _version(client: Client) -> str:
@@ -51,13 +41,13 @@ async def test_pages_are_one_snapshot(client: Client) -> None:
     assert first["metadata"]["remainingItemCount"] == 3
     await client.make("aa")
     await client.call("DELETE", f"{client.templates}/d")
-    names, token = _names(first), first["metadata"]["continue"]
+    found, token = names(first), first["metadata"]["continue"]
     while token:
         page = (await client.call("GET", client.templates, query={"limit": "2", "continue": token})).json
         assert page["metadata"]["resourceVersion"] == first["metadata"]["resourceVersion"]
-        names += _names(page)
+        found += names(page)
         token = page["metadata"].get("continue")
-    assert names == list("abcde")
+    assert found == list("abcde")
 
 
 async def test_version_zero_ignores_the_limit(client: Client) -> None:
@@ -71,9 +61,7 @@ async def test_version_zero_ignores_the_limit(client: Client) -> None:
 
 async def test_a_bad_continue_token(client: Client) -> None:
     """A token that no server made is a 400."""
-    _refused(
-        await client.call("GET", client.templates, query={"limit": "1", "continue": "nonsense"}), 400, "BadRequest"
-    )
+    refused(await client.call("GET", client.templates, query={"limit": "1", "continue": "nonsense"}), 400, "BadRequest")
 
 
 async def test_label_selectors(client: Client) -> None:
@@ -81,7 +69,7 @@ async def test_label_selectors(client: Client) -> None:
     await client.make("red", labels={"color": "red"})
     await client.make("blue", labels={"color": "blue"})
     await client.make("plain")
-    for selector, names in (
+    for selector, expected in (
         ("color=red", ["red"]),
         ("color!=red", ["blue", "plain"]),
         ("color in (red,blue)", ["blue", "red"]),
@@ -90,18 +78,16 @@ async def test_label_selectors(client: Client) -> None:
         ("!color", ["plain"]),
         ("color,color!=blue", ["red"]),
     ):
-        assert _names((await client.call("GET", client.templates, query={"labelSelector": selector})).json) == names, (
-            selector
-        )
+        assert (
+            names((await client.call("GET", client.templates, query={"labelSelector": selector})).json) == expected
+        ), selector
 
 
 async def test_field_selectors(client: Client) -> None:
     """Every kind can be selected by name."""
     await client.make("a")
     await client.make("b")
-    assert _names((await client.call("GET", client.templates, query={"fieldSelector": "metadata.name=b"})).json) == [
-        "b"
-    ]
+    assert names((await client.call("GET", client.templates, query={"fieldSelector": "metadata.name=b"})).json) == ["b"]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +103,7 @@ async def test_field_selectors(client: Client) -> None:
 )
 async def test_w02_options_that_do_not_go_together(client: Client, query: dict[str, str]) -> None:
     """Options of lists and watches that exclude each other are a 422 about ListOptions."""
-    document = _refused(await client.call("GET", client.templates, query=query), 422, "Invalid")
+    document = refused(await client.call("GET", client.templates, query=query), 422, "Invalid")
     assert document["details"]["kind"] == "ListOptions"
 
 
@@ -199,7 +185,7 @@ async def test_w12_a_list_from_the_future(client: Client) -> None:
     """A list from a version that is not there yet is a 504 with a cause and Retry-After."""
     future = str(int(await _version(client)) + 1_000_000)
     answer = await client.call("GET", client.templates, query={"resourceVersion": future})
-    document = _refused(answer, 504, "Timeout")
+    document = refused(answer, 504, "Timeout")
     assert "Too large resource version" in document["message"]
     assert [cause["reason"] for cause in document["details"]["causes"]] == ["ResourceVersionTooLarge"]
     assert answer.headers["Retry-After"] == "1"
@@ -254,6 +240,6 @@ async def test_w31_one_name_in_two_namespaces(client: Client) -> None:
 
 async def test_a_missing_object(client: Client) -> None:
     """A name that is not there is a 404 that says which."""
-    document = _refused(await client.call("GET", f"{client.templates}/nobody"), 404, "NotFound")
+    document = refused(await client.call("GET", f"{client.templates}/nobody"), 404, "NotFound")
     assert document["message"] == 'resourceclaimtemplates.resource.k8s.io "nobody" not found'
     assert document["details"] == {"name": "nobody", "group": "resource.k8s.io", "kind": "resourceclaimtemplates"}

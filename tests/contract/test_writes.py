@@ -2,40 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from tests.contract.client import Answer, Client, Json, template
-
-RULES = "/apis/resource.k8s.io/v1/devicetaintrules"
-
-
-def _refused(answer: Answer, code: int, reason: str) -> Json:
-    document = answer.json
-    assert (answer.status, document["kind"], document["code"], document["reason"]) == (code, "Status", code, reason)
-    return document
-
-
-def _rule(name: str, **taint: Any) -> Json:
-    return {
-        "apiVersion": "resource.k8s.io/v1",
-        "kind": "DeviceTaintRule",
-        "metadata": {"name": name},
-        "spec": {
-            "deviceSelector": {"driver": "gpu.example.com", "pool": "nowhere", "device": "gpu-0"},
-            "taint": {"key": "example.com/test", "effect": "None", **taint},
-        },
-    }
-
-
-@pytest.fixture
-async def rule(client: Client) -> AsyncIterator[str]:
-    """The name of a rule that the test may make; it is gone afterwards."""
-    name = f"rule-{client.namespace}"
-    yield name
-    await client.call("DELETE", f"{RULES}/{name}")
+from tests.contract.client import Client, Json, refused, rule, template
 
 
 def _autoscaler(client: Client, **spec: Any) -> tuple[str, Json]:
@@ -76,7 +47,7 @@ async def test_generated_names(client: Client) -> None:
 async def test_a06_a_name_that_is_taken(client: Client) -> None:
     """Creating a second object of a name is a 409 AlreadyExists."""
     await client.make("a")
-    document = _refused(await client.call("POST", client.templates, template("a")), 409, "AlreadyExists")
+    document = refused(await client.call("POST", client.templates, template("a")), 409, "AlreadyExists")
     assert document["message"] == 'resourceclaimtemplates.resource.k8s.io "a" already exists'
 
 
@@ -95,17 +66,19 @@ async def test_a01_a_dry_run_stores_nothing(client: Client) -> None:
     assert "labels" not in (await client.call("GET", path)).json["metadata"]
 
 
-async def test_a23_unknown_fields_under_strict_validation(client: Client, rule: str) -> None:
+async def test_a23_unknown_fields_under_strict_validation(client: Client, rule_name: str) -> None:
     """Under strict validation an unknown field is a 400 that names it."""
-    body = _rule(rule)
+    body = rule(rule_name)
     body["spec"]["taints"] = []
-    document = _refused(await client.call("POST", RULES, body, query={"fieldValidation": "Strict"}), 400, "BadRequest")
+    document = refused(
+        await client.call("POST", client.rules, body, query={"fieldValidation": "Strict"}), 400, "BadRequest"
+    )
     assert 'strict decoding error: unknown field "spec.taints"' in document["message"]
 
 
-async def test_a_rule_with_its_defaults(client: Client, rule: str) -> None:
+async def test_a_rule_with_its_defaults(client: Client, rule_name: str) -> None:
     """The server writes into a taint when it was added."""
-    answer = await client.call("POST", RULES, _rule(rule), query={"fieldValidation": "Strict"})
+    answer = await client.call("POST", client.rules, rule(rule_name), query={"fieldValidation": "Strict"})
     assert answer.status == 201
     assert answer.json["spec"]["taint"]["timeAdded"].endswith("Z")
 
@@ -118,17 +91,17 @@ async def test_a_rule_with_its_defaults(client: Client, rule: str) -> None:
         ({"key": ""}, "spec.taint.key"),
     ],
 )
-async def test_a_rule_that_breaks_a_rule(client: Client, rule: str, taint: Json, field: str) -> None:
+async def test_a_rule_that_breaks_a_rule(client: Client, rule_name: str, taint: Json, field: str) -> None:
     """A taint without key or with an unknown effect is a 422 that names the field."""
-    document = _refused(await client.call("POST", RULES, _rule(rule, **taint)), 422, "Invalid")
-    assert document["message"].startswith(f'DeviceTaintRule.resource.k8s.io "{rule}" is invalid: ')
+    document = refused(await client.call("POST", client.rules, rule(rule_name, **taint)), 422, "Invalid")
+    assert document["message"].startswith(f'DeviceTaintRule.resource.k8s.io "{rule_name}" is invalid: ')
     assert field in {cause["field"] for cause in document["details"]["causes"]}
 
 
 @pytest.mark.parametrize("change", [{"spec": 5}, {"metadata": []}, {"spec": {"taint": "no"}}], ids=str)
-async def test_what_does_not_have_the_shape_of_its_kind(client: Client, rule: str, change: Json) -> None:
+async def test_what_does_not_have_the_shape_of_its_kind(client: Client, rule_name: str, change: Json) -> None:
     """A value of the wrong type is a 400."""
-    _refused(await client.call("POST", RULES, _rule(rule) | change), 400, "BadRequest")
+    refused(await client.call("POST", client.rules, rule(rule_name) | change), 400, "BadRequest")
 
 
 async def test_a_body_that_is_not_json(client: Client) -> None:
@@ -145,7 +118,7 @@ async def test_a14_a_stale_version_in_a_merge_patch(client: Client) -> None:
     )
     assert first.status == 200
     stale = {"metadata": {"resourceVersion": made["metadata"]["resourceVersion"], "labels": {"n": "2"}}}
-    document = _refused(await client.patch(path, stale), 409, "Conflict")
+    document = refused(await client.patch(path, stale), 409, "Conflict")
     assert "the object has been modified" in document["message"]
 
 
@@ -176,7 +149,7 @@ async def test_json_patches_and_their_tests(client: Client) -> None:
     ]
     assert (await client.patch(path, good, "json-patch")).json["metadata"]["labels"] == {"x": "z", "a/b": "c"}
     bad = [{"op": "test", "path": "/metadata/labels/x", "value": "y"}, {"op": "remove", "path": "/metadata/labels/x"}]
-    document = _refused(await client.patch(path, bad, "json-patch"), 422, "Invalid")
+    document = refused(await client.patch(path, bad, "json-patch"), 422, "Invalid")
     assert not document.get("details", {}).get("causes")
 
 
@@ -184,7 +157,7 @@ async def test_other_patch_types(client: Client) -> None:
     """A patch of a type that is none is a 415."""
     await client.make("a")
     answer = await client.call("PATCH", f"{client.templates}/a", {}, content_type="application/json")
-    _refused(answer, 415, "UnsupportedMediaType")
+    refused(answer, 415, "UnsupportedMediaType")
 
 
 async def test_a08_preconditions_of_a_deletion(client: Client) -> None:
@@ -193,11 +166,11 @@ async def test_a08_preconditions_of_a_deletion(client: Client) -> None:
     path = f"{client.templates}/a"
     for wrong in ({"uid": "00000000-0000-0000-0000-000000000000"}, {"uid": made["uid"], "resourceVersion": "1"}):
         body = {"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": wrong}
-        _refused(await client.call("DELETE", path, body), 409, "Conflict")
+        refused(await client.call("DELETE", path, body), 409, "Conflict")
     right = {"uid": made["uid"], "resourceVersion": made["resourceVersion"]}
     body = {"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": right}
     assert (await client.call("DELETE", path, body)).status == 200
-    _refused(await client.call("DELETE", path, body), 404, "NotFound")
+    refused(await client.call("DELETE", path, body), 404, "NotFound")
 
 
 async def test_finalizers_keep_an_object_until_they_are_gone(client: Client) -> None:
@@ -217,11 +190,11 @@ async def test_a12_a13_min_replicas(client: Client) -> None:
     hpa = f"{path}/hpa"
     assert (await client.patch(hpa, {"spec": {"minReplicas": 3}})).json["spec"]["minReplicas"] == 3
     assert (await client.patch(hpa, {"spec": {"minReplicas": None}})).json["spec"]["minReplicas"] == 1
-    zero = _refused(await client.patch(hpa, {"spec": {"minReplicas": 0}}), 422, "Invalid")
+    zero = refused(await client.patch(hpa, {"spec": {"minReplicas": 0}}), 422, "Invalid")
     assert "must specify at least one Object or External metric" in zero["message"]
-    above = _refused(await client.patch(hpa, {"spec": {"minReplicas": 6}}), 422, "Invalid")
+    above = refused(await client.patch(hpa, {"spec": {"minReplicas": 6}}), 422, "Invalid")
     assert {cause["field"] for cause in above["details"]["causes"]} == {"spec.maxReplicas"}
-    _refused(await client.patch(hpa, {"spec": {"minReplicas": -1}}), 422, "Invalid")
+    refused(await client.patch(hpa, {"spec": {"minReplicas": -1}}), 422, "Invalid")
 
 
 async def test_zero_with_an_external_metric(client: Client) -> None:
@@ -237,17 +210,17 @@ async def test_zero_with_an_external_metric(client: Client) -> None:
 
 async def test_a_put_on_a_collection(client: Client) -> None:
     """A method that a path does not have is a 405."""
-    _refused(await client.call("PUT", client.templates, template("a")), 405, "MethodNotAllowed")
+    refused(await client.call("PUT", client.templates, template("a")), 405, "MethodNotAllowed")
 
 
 async def test_an_unknown_token(client: Client) -> None:
     """An unknown token is a 401."""
-    _refused(await client.call("GET", client.templates, token="nobody"), 401, "Unauthorized")
+    refused(await client.call("GET", client.templates, token="nobody"), 401, "Unauthorized")
 
 
 async def test_a17_a_viewer_may_not_write(client: Client) -> None:
     """Who may not is told who they are and what they may not: 403."""
-    document = _refused(await client.call("POST", RULES, _rule("x"), user="viewer"), 403, "Forbidden")
+    document = refused(await client.call("POST", client.rules, rule("x"), user="viewer"), 403, "Forbidden")
     assert document["details"] == {"group": "resource.k8s.io", "kind": "devicetaintrules"}
     words = 'devicetaintrules.resource.k8s.io is forbidden: User "viewer" cannot create resource "devicetaintrules"'
     assert document["message"].startswith(f'{words} in API group "resource.k8s.io" at the cluster scope')
@@ -278,5 +251,5 @@ async def test_everybody_may_ask_who_they_are(client: Client) -> None:
 
 async def test_impersonation(client: Client) -> None:
     """Impersonate-User asks as somebody else, with their rights."""
-    answer = await client.call("POST", RULES, _rule("x"), headers={"Impersonate-User": "viewer"})
-    assert 'User "viewer" cannot create' in _refused(answer, 403, "Forbidden")["message"]
+    answer = await client.call("POST", client.rules, rule("x"), headers={"Impersonate-User": "viewer"})
+    assert 'User "viewer" cannot create' in refused(answer, 403, "Forbidden")["message"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import signal
 import socket
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from tests.cluster.controlplane.access import Access
-from tests.cluster.controlplane.api import Api
+from tests.cluster.controlplane.api import Api, Json
 from tests.cluster.controlplane.pki import signing_key
 from tests.cluster.controlplane.process import Process
 
@@ -121,6 +122,11 @@ class ControlPlane:
         self.stop_api_server(number)
         self.start_api_server()
 
+    def compact(self) -> None:
+        """Makes etcd forget every state before the present one."""
+        revision = self._etcd("range", {"key": "AA=="})["header"]["revision"]
+        self._etcd("compaction", {"revision": revision, "physical": True})
+
     def __enter__(self) -> Self:
         self.start()
         return self
@@ -221,6 +227,14 @@ class ControlPlane:
 
     def _feature_gates(self) -> str:
         return f"--feature-gates={_settings(self._options.feature_gates)}"
+
+    def _etcd(self, call: str, body: Json) -> Json:
+        """A call of etcd's own API, by its JSON gateway."""
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        request = urllib.request.Request(f"http://127.0.0.1:{self._etcd_port}/v3/kv/{call}", json.dumps(body).encode())
+        with opener.open(request, timeout=20) as response:
+            answer: Json = json.load(response)
+        return answer
 
     def _etcd_ready(self, port: int) -> bool:
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
