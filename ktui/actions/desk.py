@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -21,6 +21,7 @@ from ktui.kube.failures import ApiError
 from ktui.kube.reviews import own_name
 from ktui.kube.target import Target
 from ktui.kube.transport import Transport
+from ktui.model.frame import ActionTaken
 
 
 class Desk(Struct, frozen=True):
@@ -41,9 +42,15 @@ class Desk(Struct, frozen=True):
                 return await plan_min_replicas(self.api, **undo.arguments)
 
 
-async def open_desk(transport: Transport, target: Target, served: Mapping[str, str], log: Path) -> Desk:
-    """`served` maps kind names to the versions this cluster serves. The client library takes half a second to import, so that
-    is done in a thread."""
+async def open_desk(
+    transport: Transport,
+    target: Target,
+    served: Mapping[str, str],
+    log: Path,
+    tell: Callable[[ActionTaken], object] | None = None,
+) -> Desk:
+    """`served` maps kind names to the versions this cluster serves; `tell` is told of what was sent. The client library takes
+    half a second to import, so that is done in a thread."""
     apiclient = await asyncio.to_thread(importlib.import_module, "ktui.kube.apiclient")
     api = ActionApi(apiclient.Api(transport), served)
     try:
@@ -52,4 +59,4 @@ async def open_desk(transport: Transport, target: Target, served: Mapping[str, s
         user = ""  # an old server, or one that keeps it to itself
     impersonating = target.impersonate.user if target.impersonate else ""
     where = AuditContext(target.context, target.host, user, impersonating, target.insecure)
-    return Desk(api, Runner(api, AuditLog(log), where), where)
+    return Desk(api, Runner(api, AuditLog(log), where, tell=tell), where)

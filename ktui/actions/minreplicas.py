@@ -61,6 +61,7 @@ async def plan_min_replicas(api: ActionApi, key: Key, replicas: int) -> Plan:
         warnings=_warnings(hpa, document, replicas),
         button=f"Set minReplicas {replicas}",
         subject=key,
+        object="/".join(key),
         undo=Undo(
             "min-replicas", {"key": key, "replicas": old}, f"set minReplicas of {namespace}/{name} back to {old}"
         ),

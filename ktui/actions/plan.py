@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from ktui.cluster.state import Cluster
 from ktui.diagnose.blast import Blast
 from ktui.errors import KtuiError, UsageError
+from ktui.model.frame import ActionVerb
 from ktui.model.kinds import Kind
 from ktui.model.meta import Key
 
@@ -62,7 +63,7 @@ class Plan(Struct, frozen=True):
     """`sentence` says what happens, `before` and `after` what changes; `confirm` is the text a person must type, "" for a
     plain yes. `done` tells from the state whether the cluster shows the result; `undo` rebuilds the state before."""
 
-    action: Literal["taint", "untaint", "min-replicas"]
+    action: ActionVerb
     title: str
     sentence: str
     request: ActionRequest
@@ -76,6 +77,7 @@ class Plan(Struct, frozen=True):
     foreign: bool = False  # it touches what somebody else made
     button: str = "Apply"
     subject: Key = ("", "")
+    object: str = ""  # what it is done to, as people name it: DRIVER/POOL/DEVICE or NAMESPACE/AUTOSCALER
     undo: Undo | None = None
 
 
@@ -88,6 +90,6 @@ def part(document: Document | None, name: str) -> Document:
 class Undo(Struct, frozen=True):
     """The arguments of the action that takes this one back."""
 
-    action: Literal["taint", "untaint", "min-replicas"]
+    action: ActionVerb
     arguments: Document
     sentence: str

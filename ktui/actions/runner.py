@@ -17,6 +17,7 @@ from ktui.actions.audit import AuditContext, AuditLog, audit_record
 from ktui.actions.plan import Document, Plan
 from ktui.errors import KtuiError
 from ktui.kube.failures import AnswerLost, ApiError, ReadOnlyRefused, UnexpectedAnswer
+from ktui.model.frame import ActionResult, ActionTaken
 from ktui.model.time import format_time
 
 _MISFIT = "this ktui and this cluster do not fit together"
@@ -34,22 +35,30 @@ class Outcome(Struct, frozen=True):
     """`conflict`: somebody changed the object meanwhile, plan anew; `unknown`: the answer was lost and the object does not
     tell. `message` is one line for the person."""
 
-    status: Literal["applied", "refused", "conflict", "unknown"]
+    status: ActionResult
     message: str
     warnings: tuple[str, ...] = ()
     audit_id: str = ""
 
 
 class Runner:
-    """Carries out plans against one connection. `where` goes into the audit line of each."""
+    """Carries out plans against one connection. `where` goes into the audit line of each; `tell` is told of each that was sent,
+    for a recording."""
 
     def __init__(
-        self, api: ActionApi, log: AuditLog, where: AuditContext, *, clock: Callable[[], float] = time.time
+        self,
+        api: ActionApi,
+        log: AuditLog,
+        where: AuditContext,
+        *,
+        clock: Callable[[], float] = time.time,
+        tell: Callable[[ActionTaken], object] | None = None,
     ) -> None:
         self._api = api
         self._log = log
         self._where = where
         self._clock = clock
+        self._tell = tell
 
     async def refusal(self, plan: Plan) -> str:
         """ "" when the user may do it, otherwise the one line that says what is missing."""
@@ -129,6 +138,8 @@ class Runner:
             result=f"{outcome.status}: {outcome.message}",
             audit_id=outcome.audit_id,
         )
+        if self._tell is not None:
+            self._tell(action_taken(plan, self._where, rehearsal, outcome))
         try:
             self._log.write(record)
         except KtuiError as error:
@@ -136,6 +147,20 @@ class Runner:
                 outcome, warnings=(*outcome.warnings, f"this action is not in the audit log: {error}")
             )
         return outcome
+
+
+def action_taken(plan: Plan, where: AuditContext, rehearsal: Rehearsal, outcome: Outcome) -> ActionTaken:
+    """Less than the audit line: what was done to what, and by whom."""
+    return ActionTaken(
+        plan.action,
+        plan.object,
+        plan.before,
+        plan.after,
+        outcome.status,
+        outcome.message,
+        where.user,
+        rehearsal.status,
+    )
 
 
 def _refused(plan: Plan, error: ApiError) -> Outcome:

@@ -102,6 +102,7 @@ async def plan_taint(
         confirm=_confirm(device, blast),
         button=_button(taint, blast),
         subject=("", name),
+        object=where,
         undo=_undo(request, device, taint, current_text=before, rule=name),
     )
 

@@ -48,6 +48,7 @@ async def plan_untaint(api: ActionApi, cluster: Cluster, device: DeviceId, *, ta
         foreign=not ours,
         button="Untaint",
         subject=("", name),
+        object=where,
         undo=Undo("taint", {"device": device, "taint": found.spec.taint}, f"taint {where} with {text} again"),
     )
 

@@ -16,7 +16,7 @@ from ktui.cluster.store import Delta
 from ktui.cluster.timeline import Change, Timeline, What
 from ktui.model.autoscaler import HorizontalPodAutoscaler
 from ktui.model.claim import ResourceClaim
-from ktui.model.frame import Frame, Mark, StreamState
+from ktui.model.frame import ActionTaken, ActionVerb, Frame, Mark, StreamState
 from ktui.model.meta import Key, condition
 from ktui.model.pod import Pod
 from ktui.model.resourceslice import DeviceId, DeviceTaint, ResourceSlice
@@ -33,6 +33,11 @@ _OF_STATE: Final[dict[GangState, What]] = {
     "Preempting": "GangPreempting",
     "Completed": "GangCompleted",
     "Failed": "GangFailed",
+}
+_OF_VERB: Final[dict[ActionVerb, What]] = {
+    "taint": "DeviceTainted",
+    "untaint": "DeviceUntainted",
+    "min-replicas": "MinReplicasSet",
 }
 
 
@@ -56,6 +61,8 @@ class Chronicler:
         self._at = at
         if isinstance(frame, Mark):
             self._note("Mark", "", (), after=frame.text)
+        elif isinstance(frame, ActionTaken):
+            self._timeline.add(_done(frame, at))
         elif isinstance(frame, StreamState):
             self._see_stream(frame)
         started = self._uncounted is not None
@@ -176,6 +183,18 @@ def chronicle(
             if given_up():
                 return
     chronicler.settle()
+
+
+def _done(taken: ActionTaken, at: float) -> Change:
+    """What a person did, about the device's or the autoscaler's row; about none where a recording names something else."""
+    if taken.result == "applied":
+        what = _OF_VERB[taken.verb]
+    else:
+        what = "ActionUnclear" if taken.result == "unknown" else "ActionRefused"
+    first, _, rest = taken.object.partition("/")
+    pool, _, device = rest.rpartition("/")
+    view, key = ("autoscalers", (first, rest)) if taken.verb == "min-replicas" else ("devices", (first, pool, device))
+    return Change(at, what, view if all(key) else "", key if all(key) else (), taken.before, taken.after, taken.who)
 
 
 def _devices(claim: ResourceClaim | None) -> str:

@@ -27,6 +27,11 @@ What = Literal[
     "TaintRemoved",
     "Scaled",
     "MinReplicasChanged",
+    "DeviceTainted",
+    "DeviceUntainted",
+    "MinReplicasSet",
+    "ActionRefused",
+    "ActionUnclear",
     "SourceLost",
     "SourceBack",
     "Mark",
@@ -35,7 +40,8 @@ What = Literal[
 
 class Change(Struct, frozen=True):
     """One fact. `view` (its id) and `key` are the row it is about, "" and () where there is none; of a source, `key` is its kind.
-    `before` and `after` are values as they stand in the objects, "" where there is none."""
+    `before` and `after` are values as they stand in the objects, "" where there is none. `who` did it: of actions through ktui,
+    "" where that is not known."""
 
     at: float  # Unix seconds
     what: What
@@ -43,6 +49,7 @@ class Change(Struct, frozen=True):
     key: tuple[str, ...]
     before: str = ""
     after: str = ""
+    who: str = ""
 
 
 class Timeline:

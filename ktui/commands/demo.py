@@ -49,8 +49,15 @@ class DemoOpener:
 class DemoFeed(LiveFeed):
     """A live feed of a cluster of its own, with a guide."""
 
-    def __init__(self, demo: DemoCluster, connect: Callable[[], Connection], tape: Tape, guide: Guide) -> None:
-        super().__init__(connect, (), tape)
+    def __init__(
+        self,
+        demo: DemoCluster,
+        connect: Callable[[], Connection],
+        tape: Tape,
+        guide: Guide,
+        tell: Callable[[Frame], object],
+    ) -> None:
+        super().__init__(connect, (), tape, tell)
         self._demo = demo
         self._guide = guide
 
@@ -86,7 +93,7 @@ def _session(incident: Incident, size: int) -> Session:
             address = Loopback("DEMO", "demo", USER, "default", url, url.removeprefix("http://"), None)
             return Connection(address, DemoCredentials(demo.token), take, environ={})
 
-        return DemoFeed(demo, connect, tape, Guide(incident))
+        return DemoFeed(demo, connect, tape, Guide(incident), take)
 
     session = Session(Target(context="DEMO", server="127.0.0.1", user=USER), feed)
     if isinstance(session.feed, LiveFeed):

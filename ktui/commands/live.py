@@ -85,7 +85,7 @@ class LiveOpener:
                     timers=wish.timers(),
                 )
 
-            return LiveFeed(connect, (only,) if only else (), tape)
+            return LiveFeed(connect, (only,) if only else (), tape, take)
 
         session = Session(shown, feed)
         if isinstance(session.feed, LiveFeed):
@@ -109,15 +109,22 @@ class LiveOpener:
 class LiveFeed:
     """Watches one cluster while it runs. `introduce` is told the server's version and our user once they are known.
 
-    `tape` gets the frames from whoever made `connect`; its recording ends with the feed.
+    `tape` gets the frames from whoever made `connect`; its recording ends with the feed. `tell` is told of actions.
     """
 
-    def __init__(self, connect: Callable[[], Connection], namespaces: tuple[str, ...], tape: Tape) -> None:
+    def __init__(
+        self,
+        connect: Callable[[], Connection],
+        namespaces: tuple[str, ...],
+        tape: Tape,
+        tell: Callable[[Frame], object] | None = None,
+    ) -> None:
         self.tape = tape
         self._connect = connect
         self._namespaces = namespaces
         self._connection: Connection | None = None
         self._desk: Desk | None = None
+        self._tell = tell
         self.introduce: Callable[[str, str], object] = _nobody
 
     def now(self) -> float:
@@ -178,7 +185,7 @@ class LiveFeed:
         if self._desk is None:
             transport = connection.transport
             versions = connection.served.versions()
-            self._desk = await open_desk(transport, transport.target, versions, self.audit_log())
+            self._desk = await open_desk(transport, transport.target, versions, self.audit_log(), self._tell)
         return self._desk
 
     def audit_log(self) -> Path:

@@ -26,6 +26,8 @@ StreamPhase = Literal[
 
 
 ChangeType = Literal["ADDED", "MODIFIED", "DELETED"]
+ActionVerb = Literal["taint", "untaint", "min-replicas"]
+ActionResult = Literal["applied", "refused", "conflict", "unknown"]
 
 
 class Source(Struct, frozen=True, order=True):
@@ -78,10 +80,21 @@ class Mark(Struct, frozen=True):
     text: str
 
 
-class ActionTaken(Struct, frozen=True):
-    """Something a person did through ktui; `record` is the audit line."""
+class ActionTaken(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """A change of the cluster that a person sent through ktui, and what became of it.
 
-    record: dict[str, object]
+    `object` is DRIVER/POOL/DEVICE or, for "min-replicas", NAMESPACE/AUTOSCALER; `before` and `after` are what was to change, in
+    words; `who` is the user as the server calls them, "" when it does not say; `dry_run` is what the rehearsal had said.
+    """
+
+    verb: ActionVerb
+    object: str
+    before: str
+    after: str
+    result: ActionResult
+    message: str = ""
+    who: str = ""
+    dry_run: str = ""
 
 
 Frame: TypeAlias = Listed | Changed | StreamState | Mark | ActionTaken

@@ -10,6 +10,9 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from msgspec import structs
+
+from ktui.model.frame import ActionTaken
 from ktui.model.meta import Object
 from ktui.recording.rewrite import rewrite
 from ktui.recording.writer import Facts, Plain
@@ -78,6 +81,7 @@ _WORD: Final = re.compile(r"[\w.@+~-]*\w")
 _PLAIN_WORD: Final = re.compile(r"[A-Za-z]+(?:_[a-z]+)*|\d+(?:\.\d+)?[A-Za-z%]{0,2}")
 _QUOTED: Final = re.compile(r"([\"'])([^\"']*)\1")
 _LITERAL: Final = re.compile(r"(driver\s*==\s*|\[\s*)?([\"'])([^\"']*)\2")
+_TAINT: Final = re.compile(r"([^\s=:]+)(?:=([^\s:]*))?:(\w+)")
 _IDENTITY: Final = re.compile(
     r".*[0-9a-f]{8}-[0-9a-f]{4}-.*"  # a UUID
     r"|(?:[0-9a-f]{2}[:.-]){5,7}[0-9a-f]{2}"  # a hardware address
@@ -110,6 +114,26 @@ class Anonymous(Plain):
         text = super().text(text)
         text = _QUOTED.sub(lambda found: f"{found[1]}{_WORD.sub(self._quoted, found[2])}{found[1]}", text)
         return _WORD.sub(self._word, text)
+
+    def action(self, taken: ActionTaken) -> ActionTaken:
+        driver = taken.object.partition("/")[0]
+        if taken.verb != "min-replicas":
+            self._stay.add(driver)
+        return structs.replace(
+            super().action(taken),
+            object=self._compound(taken.object, "name" if taken.verb == "min-replicas" else "device"),
+            before=self._taint(taken.before),
+            after=self._taint(taken.after),
+            who=self._alias(taken.who, "user"),
+        )
+
+    def _taint(self, text: str) -> str:
+        """KEY[=VALUE]:EFFECT, or words."""
+        text = Plain.text(self, text)
+        if (found := _TAINT.fullmatch(text)) is None:
+            return self.text(text)
+        key, value, effect = found.groups(default="")
+        return f"{key}={self._piece(value, 'name')}:{effect}" if value else f"{key}:{effect}"
 
     def path(self, path: str) -> str:
         before, mark, rest = path.partition("/namespaces/")

@@ -82,6 +82,7 @@ class _Line(Struct):
     until: float | None = None
     epoch: int = 0
     text: str = ""
+    action: msgspec.Raw = msgspec.Raw(b"null")
 
 
 class Recording:
@@ -163,12 +164,19 @@ class Recording:
             case "MARK":
                 return Mark(line.text)
             case "ACTION":
-                return ActionTaken({})
+                return self._action(line)
             case "BOOKMARK":
                 return None
             case _:
                 self.notes[f"frames of the unknown type {line.type[:40]}"] += 1
                 return None
+
+    def _action(self, line: _Line) -> ActionTaken | None:
+        try:
+            return msgspec.json.decode(line.action, type=ActionTaken)
+        except NOT_DECODED:
+            self.notes["actions of an unknown shape"] += 1
+            return None
 
     def _about_source(self, line: _Line) -> Frame | None:
         known = self._sources.get(line.path) or self._found(line.path)

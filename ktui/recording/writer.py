@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct, structs
 
 from ktui.errors import KtuiError
 from ktui.model.frame import ActionTaken, Changed, Frame, Listed, Mark, Source, StreamState
@@ -25,9 +25,6 @@ from ktui.recording.redaction import redacted
 from ktui.redact import Redactor, Secrets
 
 _HEADER_AT_THE_LATEST = 5.0  # seconds; before, a first list is waited for, since by then the server's version is known
-
-# Of the audit line, what was done to what. Who did it from where is the audit log's.
-_ACTION_FIELDS = ("action", "name", "before", "after", "dryRun", "result")
 
 
 class Facts(Struct, frozen=True):
@@ -66,6 +63,16 @@ class Plain:
 
     def text(self, text: str) -> str:
         return self.redactor.text(text)
+
+    def action(self, taken: ActionTaken) -> ActionTaken:
+        return structs.replace(
+            taken,
+            object=self.text(taken.object),
+            before=self.text(taken.before),
+            after=self.text(taken.after),
+            message=self.text(taken.message),
+            who=self.text(taken.who),
+        )
 
     def path(self, path: str) -> str:
         return path
@@ -239,7 +246,7 @@ class _Note(Struct, frozen=True, omit_defaults=True):
     t: float
     type: str
     text: str = ""
-    action: dict[str, Any] = field(default_factory=dict)
+    action: ActionTaken | None = None
 
 
 def _line(t: float, frame: Frame, treatment: Plain) -> _About | _Note:
@@ -256,9 +263,8 @@ def _line(t: float, frame: Frame, treatment: Plain) -> _About | _Note:
             return _about(t, source, "STATE", treatment, state=frame.phase, message=message, until=frame.until)
         case Mark(text=text):
             return _Note(t, "MARK", treatment.text(text))
-        case ActionTaken(record=record):
-            done = {key: treatment.text(str(record[key])) for key in _ACTION_FIELDS if record.get(key) is not None}
-            return _Note(t, "ACTION", action=done)
+        case ActionTaken():
+            return _Note(t, "ACTION", action=treatment.action(frame))
 
 
 def _about(t: float, source: Source, kind: str, treatment: Plain, **rest: Any) -> _About:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final, cast
 
 from ktui.cluster.state import Cluster, Entity
-from ktui.model.frame import Changed, Frame, Mark
+from ktui.model.frame import ActionTaken, Changed, Frame, Mark
 from ktui.model.meta import Key
 from ktui.model.pod import Pod
 from ktui.ui.session import Playing
@@ -55,7 +55,8 @@ def _look(player: Playing, what: str, name: str, wanted: Callable[[Frame], bool]
 
 
 def _is_mark(frame: Frame) -> bool:
-    return isinstance(frame, Mark)
+    """A note, or something that a person did."""
+    return isinstance(frame, Mark | ActionTaken)
 
 
 def _about(cluster: Cluster, selected: Selected) -> Callable[[Frame], bool]:

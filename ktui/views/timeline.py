@@ -33,12 +33,25 @@ _WORDS: Final[dict[What, tuple[str, Style]]] = {
     "MinReplicasChanged": ("minReplicas {before} is now {after}", ""),
     "SourceLost": ("not read any longer: {after}", "bad"),
     "SourceBack": ("read again", "ok"),
+    "DeviceTainted": ("{who} tainted it {after}", "accent"),
+    "DeviceUntainted": ("{who} took its taint {before} away", "accent"),
+    "MinReplicasSet": ("{who} set {after}, it was {before}", "accent"),
+    "ActionRefused": ("{who} wanted {after}, it was refused", "accent"),
+    "ActionUnclear": ("{who} wanted {after}, whether it was done is unknown", "accent"),
     "Mark": ("{after}", "accent"),
 }
 _PROBLEMS: Final = frozenset(what for what, (_, style) in _WORDS.items() if style in ("warn", "bad"))
 _BARE: Final = frozenset(("PodEvicted", "PodDeleted", "SourceLost"))
 """These may lack the value, and are said without it then."""
-_TITLES: Final = {"gangs": "gang", "pods": "pod", "claims": "claim", "taints": "taint", "autoscalers": "autoscaler"}
+_TITLES: Final = {
+    "gangs": "gang",
+    "pods": "pod",
+    "claims": "claim",
+    "devices": "device",
+    "taints": "taint",
+    "autoscalers": "autoscaler",
+}
+_OTHERS: Final[dict[What, str]] = {"Mark": "mark", "SourceLost": "source", "SourceBack": "source"}
 
 
 class TimelineView:
@@ -89,6 +102,7 @@ class TimelineView:
             (_kind(change), f"{namespace}/{name}" if namespace else name),
             ("before", change.before),
             ("after", change.after),
+            ("who", change.who),
         )
         return (Section(text(change), about),)
 
@@ -105,6 +119,7 @@ class TimelineView:
             "name": name or None,
             "before": change.before or None,
             "after": change.after or None,
+            "who": change.who or None,
             "text": text(change),
         }
 
@@ -129,11 +144,11 @@ def text(change: Change) -> str:
     words = _WORDS[change.what][0]
     if change.what in _BARE and not (change.before or change.after):
         words = re.split("[:,]", words)[0]
-    return words.format(before=change.before, after=change.after)
+    return words.format(before=change.before, after=change.after, who=change.who or "somebody")
 
 
 def _kind(change: Change) -> str:
-    return _TITLES[change.view] if change.view else "mark" if change.what == "Mark" else "source"
+    return _TITLES[change.view] if change.view else _OTHERS.get(change.what, "action")
 
 
 def _subject(cluster: Cluster, change: Change) -> tuple[str, str]:
@@ -145,6 +160,8 @@ def _subject(cluster: Cluster, change: Change) -> tuple[str, str]:
             return "", "/".join(change.key[1:4])
         case "gangs":
             return change.key[0], display_name(cluster, (change.key[0], change.key[1]))
+        case "devices":
+            return "", "/".join(change.key)
         case "":
             return "", KINDS[change.key[0]].plural if change.key else ""
         case _:

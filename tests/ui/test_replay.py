@@ -176,3 +176,25 @@ async def test_to_marks_and_to_changes_of_the_row(recording: Path) -> None:
         await shows(pilot, "1:00 of 1:10")
         await pilot.press("9")
         await shows(pilot, "end of shift")
+
+
+async def test_what_a_person_did_is_in_the_timeline_and_is_a_mark(recording: Path) -> None:
+    action = {
+        "verb": "taint",
+        "object": "gpu.example.com/gpu-node-1/gpu-0",
+        "before": "no taint",
+        "after": "example.com/xid=79:NoExecute",
+        "result": "applied",
+        "who": "oncall",
+    }
+    with recording.open("a") as stream:
+        stream.write(json.dumps({"t": 60, "type": "ACTION", "action": action}) + "\n")
+    app = KtuiApp(ReplayOpener(recording))
+    async with app.run_test(size=(140, 24)) as pilot:
+        await shows(pilot, "REPLAY · night")
+        await pilot.press("9")
+        await lacks(pilot, "oncall")
+        await pilot.press("right_curly_bracket")
+        await shows(
+            pilot, "1:00 of 1:00", "gpu.example.com/gpu-node-1/gpu-0", "oncall tainted it example.com/xid=79:NoExecute"
+        )

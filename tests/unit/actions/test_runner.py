@@ -11,14 +11,16 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from ktui.actions.audit import AuditContext, AuditLog
 from ktui.actions.minreplicas import plan_min_replicas
 from ktui.actions.plan import Plan
-from ktui.actions.runner import Rehearsal
+from ktui.actions.runner import Rehearsal, Runner
 from ktui.actions.taint import plan_taint
 from ktui.actions.untaint import plan_untaint
 from ktui.demo.access import Attributes
 from ktui.errors import KtuiError
 from ktui.kube.failures import ReadOnlyRefused, Unreachable
+from ktui.model.frame import ActionTaken
 from ktui.model.resourceslice import DeviceTaint
 from tests.faults import Answer, Delay, Drop, Fault, status_body
 from tests.unit.actions.rig import DEVICE, REHEARSED, Rig, lost, rig
@@ -419,3 +421,20 @@ async def test_a02_nobody_there_is_not_sent_and_not_unknown(tmp_path: Path) -> N
         with pytest.raises(Unreachable, match="cannot be reached"):
             await at.runner.apply(plan, Rehearsal("accepted"))
         assert at.audit()[-1]["result"].startswith("refused: not sent: ")
+
+
+async def test_what_was_sent_is_told_for_a_recording_and_what_was_not_is_not(tmp_path: Path) -> None:
+    told: list[ActionTaken] = []
+    async with rig(tmp_path) as at:
+        where = AuditContext("prod", "example.com", "oncall")
+        runner = Runner(at.api, AuditLog(at.log), where, tell=told.append)
+        plan = await create(at)
+        await runner.rehearse(plan)
+        assert told == []
+        await runner.apply(plan, REHEARSED)
+        thing, after = "/".join(DEVICE), "example.com/xid=79:NoExecute"
+        done = ActionTaken("taint", thing, "no taint", after, "applied", f"done: {after}", "oncall", "accepted")
+        assert told == [done]
+        again = await runner.apply(plan, REHEARSED)
+    assert again.status == "conflict"
+    assert [taken.result for taken in told] == ["applied", "conflict"]

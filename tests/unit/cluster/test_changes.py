@@ -10,7 +10,7 @@ from ktui.cluster.changes import Chronicler, chronicle
 from ktui.cluster.state import Cluster
 from ktui.cluster.timeline import Change, Timeline
 from ktui.model.autoscaler import HorizontalPodAutoscaler
-from ktui.model.frame import Frame, Mark
+from ktui.model.frame import ActionResult, ActionTaken, ActionVerb, Frame, Mark
 from ktui.model.meta import Object
 from ktui.recording.reader import Recording
 from tests.recordings import PATHS
@@ -188,6 +188,27 @@ def test_the_story_of_a_recorded_incident() -> None:
     ]
     assert [what for what in story if what in expected] == expected
     assert len({c.key for c in found if c.view == "gangs"}) == 3
+
+
+@pytest.mark.parametrize(
+    ("verb", "thing", "result", "what", "row"),
+    [
+        ("taint", "d/a/b/gpu-0", "applied", "DeviceTainted", ("devices", ("d", "a/b", "gpu-0"))),
+        ("untaint", "d/p/gpu-0", "applied", "DeviceUntainted", ("devices", ("d", "p", "gpu-0"))),
+        ("min-replicas", "ml/chat", "applied", "MinReplicasSet", ("autoscalers", ("ml", "chat"))),
+        ("taint", "d/p/gpu-0", "refused", "ActionRefused", ("devices", ("d", "p", "gpu-0"))),
+        ("taint", "d/p/gpu-0", "conflict", "ActionRefused", ("devices", ("d", "p", "gpu-0"))),
+        ("min-replicas", "ml/chat", "unknown", "ActionUnclear", ("autoscalers", ("ml", "chat"))),
+        ("taint", "d/gpu-0", "applied", "DeviceTainted", ("", ())),
+        ("min-replicas", "", "applied", "MinReplicasSet", ("", ())),
+    ],
+)
+def test_what_a_person_did(
+    verb: ActionVerb, thing: str, result: ActionResult, what: str, row: tuple[str, tuple[str, ...]]
+) -> None:
+    (found,) = changes(ActionTaken(verb, thing, "before", "after", result, "said", "oncall"))
+    assert (found.what, (found.view, found.key)) == (what, row)
+    assert (found.at, found.before, found.after, found.who) == (10.0, "before", "after", "oncall")
 
 
 def numbered(timeline: Timeline, count: int) -> None:

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from ktui.actions.taint import parse_taint, plan_taint
 from ktui.cli import parser
 from ktui.commands.live import LiveFeed, LiveOpener
 from ktui.errors import KtuiError
+from ktui.model.frame import ActionTaken
 from ktui.model.kinds import KINDS
+from ktui.recording.reader import Recording
 from tests.unit.kube.harness import rig
 
 KUBECONFIG = """
@@ -56,3 +59,31 @@ async def test_another_cluster_at_the_address_ends_the_feed_and_no_action_reache
             with pytest.raises(KtuiError, match="no connection"):
                 await feed.desk()
         assert session.cluster.stores["Pod"].objects, "what was shown stays"
+
+
+async def test_what_is_done_during_a_session_is_in_its_recording_and_its_timeline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    device = ("gpu.example.com", "node-1", "gpu-0")
+    async with rig() as r:
+        file = tmp_path / "config"
+        file.write_text(KUBECONFIG.replace("https://127.0.0.1:1", r.server.url).replace("{token: t}", "{}"))
+        session = await LiveOpener(parser().parse_args(["--kubeconfig", str(file)]), read_only=False).open()
+        assert isinstance(session.feed, LiveFeed)
+        session.feed.tape.start(tmp_path / "a.ktui")
+        running = asyncio.create_task(session.feed.run())
+        async with asyncio.timeout(30):
+            while not session.cluster.synced("DeviceTaintRule"):
+                await asyncio.sleep(0.01)
+            desk = await session.feed.desk()
+            plan = await plan_taint(desk.api, session.cluster, device, parse_taint("example.com/xid=79:NoSchedule"))
+            assert (await desk.runner.apply(plan, await desk.runner.rehearse(plan))).status == "applied"
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+    session.take_changes()
+    timeline = session.cluster.timeline
+    whats = [change.what for number in timeline.numbers() if (change := timeline.get(number)) is not None]
+    assert "DeviceTainted" in whats
+    taken = [f.frame for f in Recording(tmp_path / "a.ktui").frames() if isinstance(f.frame, ActionTaken)]
+    assert [(t.verb, t.object, t.result) for t in taken] == [("taint", "/".join(device), "applied")]

@@ -17,7 +17,7 @@ from ktui.cluster.state import Cluster
 from ktui.diagnose.gang import diagnose
 from ktui.model.decode import from_builtins
 from ktui.model.deviceclass import DeviceClass
-from ktui.model.frame import Changed, Listed, Mark, Source, StreamState
+from ktui.model.frame import ActionTaken, Changed, Listed, Mark, Source, StreamState
 from ktui.model.kinds import KINDS
 from ktui.model.resourceslice import ResourceSlice
 from ktui.recording.anonymise import Anonymous
@@ -168,6 +168,34 @@ def test_free_texts_keep_their_words_and_lose_their_names(text: str, gone: tuple
     assert left in told
     for name in gone:
         assert name not in told
+
+
+def test_actions_keep_what_was_done_and_lose_whom_it_names() -> None:
+    ours = Anonymous()
+    taken = ActionTaken(
+        "taint",
+        "gpu.example.com/node-a/gpu-0",
+        "no taint",
+        "example.com/xid=79:NoExecute",
+        "applied",
+        "on node-a",
+        "alice",
+    )
+    told = ours.action(taken)
+    assert (told.verb, told.result) == ("taint", "applied")
+    assert (told.before, told.after) == ("no taint", "example.com/xid=79:NoExecute")
+    driver, node, device = told.object.split("/")
+    assert driver == "gpu.example.com"
+    assert told.message == f"on {node}"
+    assert {node, device, told.who} & {"node-a", "gpu-0", "alice"} == set()
+    scaled = ours.action(ActionTaken("min-replicas", "ml-prod/chat", "minReplicas 0", "minReplicas 2", "applied"))
+    assert (scaled.before, scaled.after, scaled.who) == ("minReplicas 0", "minReplicas 2", "")
+    assert "ml-prod" not in scaled.object
+    secret = Anonymous(lambda: ["canary-1234"])
+    secret.refresh()
+    assert "canary" not in str(
+        secret.action(ActionTaken("taint", "d/p/canary-1234", "a", "b=canary-1234:None", "applied"))
+    )
 
 
 def test_single_namespaces_marks_states_and_the_header(tmp_path: Path) -> None:

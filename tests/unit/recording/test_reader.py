@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ktui.errors import UsageError
-from ktui.model.frame import Changed, Frame, Listed, Mark, StreamState
+from ktui.model.frame import ActionTaken, Changed, Frame, Listed, Mark, StreamState
 from ktui.model.kinds import KINDS
 from ktui.recording import reader
 from ktui.recording.reader import Recording, Timed
@@ -75,7 +75,6 @@ def test_states_and_marks(tmp_path: Path) -> None:
         {"t": 1, "path": PODS, "type": "STATE", "state": "no-access", "message": "forbidden"},
         {"t": 2, "path": PODS, "type": "STATE", "state": "made up"},
         {"t": 3, "type": "MARK", "text": "here"},
-        {"t": 4, "type": "ACTION", "verb": "taint"},
         {"t": 5, "path": PODS, "type": "BOOKMARK", "object": pod("x")},
     ]
     recording = Recording(write(tmp_path, lines))
@@ -85,8 +84,30 @@ def test_states_and_marks(tmp_path: Path) -> None:
         ("waiting", ""),
     ]
     assert [f.text for f in found if isinstance(f, Mark)] == ["here"]
-    assert len(found) == 4
+    assert len(found) == 3
     assert not recording.notes
+
+
+ACTION = {"verb": "taint", "object": "d/p/n", "before": "no taint", "after": "k:None", "result": "applied"}
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        None,
+        [],
+        "taint",
+        {},
+        {**ACTION, "verb": "drain"},
+        {**ACTION, "result": 1},
+        {**ACTION, "object": ["d", "p", "n"]},
+    ],
+)
+def test_actions_of_an_unknown_shape_are_skipped_with_a_note(tmp_path: Path, action: object) -> None:
+    known = {"t": 2, "type": "ACTION", "action": {**ACTION, "future": {"x": 1}}}
+    recording = Recording(write(tmp_path, [{"t": 1, "type": "ACTION", "action": action}, known]))
+    assert [f.frame for f in frames(recording)] == [ActionTaken("taint", "d/p/n", "no taint", "k:None", "applied")]
+    assert dict(recording.notes) == {"actions of an unknown shape": 1}
 
 
 def test_odd_lines_are_skipped_and_counted(tmp_path: Path) -> None:

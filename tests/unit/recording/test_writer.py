@@ -184,7 +184,7 @@ def test_g03_no_canary_in_any_encoding(tmp_path: Path) -> None:
         Timed(
             3,
             ActionTaken(
-                {"action": "taint", "result": CANARIES["token"], "body": {"x": "CANARY13"}, "user": "CANARY14"}
+                "taint", "d/p/gpu-0", "no taint", "x:None", "refused", CANARIES["token"], who=CANARIES["plugin"]
             ),
         ),
     ]
@@ -199,6 +199,14 @@ def test_g03_no_canary_in_any_encoding(tmp_path: Path) -> None:
                 core = base64.b64encode(b"-" * shift + part.encode() + b"-" * (-(shift + len(part)) % 3)).decode()[4:-4]
                 assert core not in content
     assert "cannot log in with [redacted] ([redacted])" in content
+
+
+def test_actions_there_and_back(tmp_path: Path) -> None:
+    done = ActionTaken("taint", "d/p/gpu-0", "no taint", "x=79:NoExecute", "applied", "done", "oncall", "accepted")
+    bare = ActionTaken("min-replicas", "ml/chat", "minReplicas 0", "minReplicas 1", "unknown")
+    recording = written(tmp_path / "a.ktui", [Timed(0, Listed(PODS, "1", ())), Timed(1, done), Timed(2, bare)])
+    assert [f.frame for f in frames(recording)[1:]] == [done, bare]
+    assert not recording.notes
 
 
 def test_the_header_waits_for_the_first_list_and_then_names_what_is_known(tmp_path: Path) -> None:
