@@ -336,7 +336,7 @@ async def _body(request: web.Request, kind: type[Any] = dict) -> Any:
         raise status.bad_request(f"the body of the request is not what it should be: {error}") from None
 
 
-def _json(document: JSON, code: int = 200) -> web.Response:
+def _json(document: JSON | msgspec.Raw, code: int = 200) -> web.Response:
     return web.Response(body=msgspec.json.encode(document), status=code, content_type="application/json")
 
 

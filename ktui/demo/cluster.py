@@ -39,14 +39,12 @@ class DemoCluster:
 
     async def __aenter__(self) -> Self:
         database = self.server.database
-        for number, _ in enumerate(Fleet(database, self._size).fill()):
-            if number % 8 == 0:
-                await asyncio.sleep(0)
+        squads = Fleet(database, self._size).fill()
         if self._sick is not None:
             break_gpu(database, self._sick)
         database.compact()  # nobody can have seen how it was filled
         await self.server.start()
-        plane = Plane(database, haste=self._haste)
+        plane = Plane(database, squads, haste=self._haste)
         self._work = asyncio.create_task(plane.run(controllers(plane)))
         return self
 

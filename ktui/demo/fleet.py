@@ -6,7 +6,7 @@ What runs has run for a while, so it is put there as it would be by then; what w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import secrets
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -16,10 +16,9 @@ from ktui.demo import objects
 from ktui.demo.incidents import SICK
 from ktui.demo.mvcc import JSON, Database
 from ktui.demo.objects import DRIVER
+from ktui.demo.squads import PODS, Forms, Squad
 from ktui.model.resourceslice import DeviceId
 
-PER_NODE: Final = 8
-LARGE_GANG: Final = 64  # pods of each gang that only makes a fleet larger
 TRAFFIC: Final = {
     "chat-llm_queue_length": (24, 31, 38, 27, 19),
     "rerank_queue_length": (0,),
@@ -80,8 +79,8 @@ class Fleet:
         self._size = size
         self._start = datetime.now(UTC)
 
-    def fill(self) -> Iterator[None]:
-        """Everything, with a stop between any two pieces of work."""
+    def fill(self) -> list[Squad]:
+        """Everything; returns the squads that make the fleet large."""
         for name in ("default", "kube-system", "training", "vision", "research", "serving"):
             self._put("Namespace", {"metadata": objects.made(name, self._ago(90_000)), "status": {"phase": "Active"}})
         self._put("DeviceClass", objects.device_class(self._ago(90_000)))
@@ -90,23 +89,21 @@ class Fleet:
             self._node(node_name(number), slices=2 if number == _INCOMPLETE else 1, taints=taints)
         for gang in (*RUNNING, *WAITING):
             self._gang(gang)
-            yield
         self._incomplete_group()
         self._service("chat-llm", replicas=2, gpus=(0, 1), lowest=1, highest=4, per_replica=10)
         self._service("rerank", replicas=0, lowest=0, highest=3, per_replica=5, asleep=True)
         self._service("summarise", replicas=0, lowest=0, highest=3, per_replica=5, asleep=True)
-        yield from self._more()
+        return self._squads()
 
-    def _more(self) -> Iterator[None]:
-        pods = len(self._database.objects("Pod"))
-        for number in range(-(-max(0, self._size - pods) // LARGE_GANG)):
-            nodes = [f"gpu-{number:04}-{place}" for place in range(LARGE_GANG // PER_NODE)]
-            for name in nodes:
-                self._node(name)
-            places = tuple((name, gpu) for name in nodes for gpu in range(PER_NODE))
-            team = f"team-{number % 24:02}"
-            self._gang(Gang(team, f"pretrain-{number:04}", LARGE_GANG, places=places, minutes=60 + number))
-            yield
+    def _squads(self) -> list[Squad]:
+        """As many as the size calls for. They were made an hour ago and before, the youngest first."""
+        missing = max(0, self._size - len(self._database.objects("Pod")))
+        forms, seed, revision = Forms(), secrets.randbits(32), self._database.advance()
+        squads = [Squad(forms, number, seed, revision, self._ago(60 + number)) for number in range(-(-missing // PODS))]
+        for squad in squads:
+            for kind, laid in squad.laid():
+                self._database.lay(kind, laid)
+        return squads
 
     def _ago(self, minutes: int) -> str:
         return (self._start - timedelta(minutes=minutes)).strftime("%Y-%m-%dT%H:%M:%SZ")

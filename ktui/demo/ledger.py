@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 from ktui.demo.mvcc import JSON, Database, Key
 from ktui.demo.objects import controller_uid
@@ -16,11 +16,25 @@ from ktui.model.resourceslice import DeviceId
 V = TypeVar("V", bound=Hashable)
 
 
-class Lookup(Generic[V]):
-    """Value → keys of the objects that have it, in the order they came."""
+class Resting(Protocol):
+    """Objects that belong together and need no controller before one of them changes, as nearly all of a large fleet."""
 
-    def __init__(self, values: Callable[[JSON], Iterable[V]]) -> None:
+    @property
+    def names(self) -> Iterable[Hashable]:
+        """What they are found by: the key of a PodGroup, the uid of a Job, the name of a node or pool."""
+        ...
+
+    def objects(self) -> Iterator[tuple[str, Key, JSON]]:
+        """(kind, key, object) of each, as they were laid."""
+        ...
+
+
+class Lookup(Generic[V]):
+    """Value → keys of the objects that have it, in the order they came. `asked` hears every question before it is answered."""
+
+    def __init__(self, values: Callable[[JSON], Iterable[V]], asked: Callable[[V], None]) -> None:
         self._values = values
+        self._asked = asked
         self._keys: dict[V, dict[Key, None]] = {}
 
     def update(self, key: Key, old: JSON | None, new: JSON | None) -> None:
@@ -33,9 +47,11 @@ class Lookup(Generic[V]):
             self._keys.setdefault(value, {})[key] = None
 
     def __getitem__(self, value: V) -> list[Key]:
+        self._asked(value)
         return list(self._keys.get(value, ()))
 
     def __contains__(self, value: V) -> bool:
+        self._asked(value)
         return value in self._keys
 
 
@@ -58,6 +74,17 @@ def finished(pod: JSON) -> bool:
     return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
 
 
+def _names(kind: str, obj: JSON) -> list[Hashable]:
+    """What rests together with an object, if anything does."""
+    match kind:
+        case "Pod":
+            return [group_of(obj), obj["spec"].get("nodeName")]
+        case "ResourceClaim":
+            return [device_of(result)[1] for result in results(obj)]
+        case _:
+            return [_pool_of(obj)[1]]
+
+
 def _pool_of(slice_: JSON) -> tuple[str, str]:
     return (slice_["spec"]["driver"], slice_["spec"]["pool"]["name"])
 
@@ -67,24 +94,45 @@ class Ledger:
 
     KINDS: Final = ("Pod", "ResourceClaim", "ResourceSlice")
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, resting: Iterable[Resting] = ()) -> None:
+        """What rests is looked at when somebody asks for it, or when it changes."""
         self._database = database
-        self.members: Lookup[Key] = Lookup(lambda pod: [group] if (group := group_of(pod)) else [])
-        self.on_node: Lookup[str] = Lookup(lambda pod: [node] if (node := pod["spec"].get("nodeName")) else [])
-        self.pods_of: Lookup[str] = Lookup(lambda pod: [uid] if (uid := controller_uid(pod)) else [])
-        self.claims_of: Lookup[str] = Lookup(lambda claim: [uid] if (uid := controller_uid(claim)) else [])
-        self.holders: Lookup[DeviceId] = Lookup(lambda claim: {device_of(result) for result in results(claim)})
+        self._resting = {name: each for each in resting for name in each.names}
+        wake = self._wake
+        self.members: Lookup[Key] = Lookup(lambda pod: [group] if (group := group_of(pod)) else [], wake)
+        self.on_node: Lookup[str] = Lookup(lambda pod: [node] if (node := pod["spec"].get("nodeName")) else [], wake)
+        self.pods_of: Lookup[str] = Lookup(lambda pod: [uid] if (uid := controller_uid(pod)) else [], wake)
+        self.claims_of: Lookup[str] = Lookup(lambda claim: [uid] if (uid := controller_uid(claim)) else [], wake)
+        self.holders: Lookup[DeviceId] = Lookup(
+            lambda claim: {device_of(result) for result in results(claim)}, lambda device: wake(device[1])
+        )
         self.waiting: dict[Key, None] = {}
         """Pods that have no node yet."""
-        self._slices: Lookup[tuple[str, str]] = Lookup(lambda slice_: [_pool_of(slice_)])
+        self._slices: Lookup[tuple[str, str]] = Lookup(lambda slice_: [_pool_of(slice_)], lambda pool: wake(pool[1]))
         self._devices: dict[DeviceId, tuple[str, JSON]] = {}  # usable ones, with their node
         self._pools: dict[tuple[str, str], list[DeviceId]] = {}
         self._free: dict[str, dict[DeviceId, None]] = defaultdict(dict)
         for kind in self.KINDS:
-            for key, obj in database.objects(kind).items():
-                self.record(kind, key, None, obj)
+            found = database.active(kind) if self._resting else database.objects(kind)
+            for key, obj in found.items():
+                self._record(kind, key, None, obj)
 
     def record(self, kind: str, key: Key, old: JSON | None, new: JSON | None) -> None:
+        for each in (old, new):
+            for name in _names(kind, each) if each is not None else ():
+                self._wake(name)
+        self._record(kind, key, old, new)
+
+    def _wake(self, name: Hashable) -> None:
+        """Look at what rests under a name. Its objects have not changed since they were laid, or this was called before."""
+        if (found := self._resting.get(name)) is not None:
+            for each in found.names:
+                self._resting.pop(each)
+            for kind, key, obj in found.objects():
+                if kind in self.KINDS:
+                    self._record(kind, key, None, obj)
+
+    def _record(self, kind: str, key: Key, old: JSON | None, new: JSON | None) -> None:
         match kind:
             case "Pod":
                 for lookup in (self.members, self.on_node, self.pods_of):
@@ -105,6 +153,7 @@ class Ledger:
 
     def device(self, device: DeviceId) -> JSON | None:
         """A published device of a complete pool."""
+        self._wake(device[1])
         return self._devices[device][1] if device in self._devices else None
 
     def published(self, rule: JSON) -> int:
@@ -112,7 +161,9 @@ class Ledger:
         selector = rule.get("deviceSelector") or {}
         exact = (selector.get("driver", ""), selector.get("pool", ""), selector.get("device", ""))
         if all(exact):
-            return int(exact in self._devices)
+            return int(self.device(exact) is not None)
+        for name in list(self._resting):
+            self._wake(name)
         return sum(1 for device in self._devices if selects(rule, device))
 
     def taints(self, device: DeviceId) -> list[JSON]:
@@ -122,24 +173,29 @@ class Ledger:
         return [*published.get("taints", ()), *(spec["taint"] for spec in rules if selects(spec, device))]
 
     def rooms(self, *, with_devices: bool) -> Iterator[Room]:
-        """What is left on the nodes; only on those with free devices when such are wanted."""
+        """What is left on the nodes: on those with free devices when such are wanted, otherwise on those that do not rest."""
         nodes = self._database.objects("Node")
-        for name in [name for name in self._free if self._free[name]] if with_devices else [key[1] for key in nodes]:
-            node = nodes.get(("", name))
-            if node is None or (node.get("spec") or {}).get("unschedulable"):
-                continue
+        if with_devices:
+            names = [name for name in self._free if self._free[name] and ("", name) in nodes]
+        else:
+            names = [name for _, name in nodes if name not in self._resting]
+        for name in names:
+            node = nodes["", name]
             usage = [requests_of(pod) for key in self.on_node[name] if (pod := self._database.get("Pod", key))]
             has = node["status"]["allocatable"]
             devices = tuple(
                 Device(device, self._devices[device][1].get("attributes") or {}, self.taints(device))
                 for device in self._free.get(name, ())
             )
+            spec = node.get("spec") or {}
             yield Room(
                 name,
                 _amount(has.get("cpu")) - sum(cpu for cpu, _ in usage),
                 _amount(has.get("memory")) - sum(memory for _, memory in usage),
                 node["metadata"].get("labels") or {},
                 devices,
+                spec.get("taints") or (),
+                cordoned=bool(spec.get("unschedulable")),
             )
 
     def _note(self, device: DeviceId) -> None:

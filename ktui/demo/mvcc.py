@@ -1,7 +1,8 @@
 """The demo server's database: objects, and every change to them in order, like etcd under an API server.
 
 One revision counter for all kinds. A change is kept until it is compacted, so lists can be continued at the revision they began
-with and watches can start in the past. Objects are plain dicts without kind and apiVersion and are never changed in place.
+with and watches can start in the past. Objects are plain dicts without kind and apiVersion and are never changed in place; of a
+large fleet, whose objects differ in a few words, only the words are kept until somebody asks (`Lazy`).
 """
 
 from __future__ import annotations
@@ -9,15 +10,36 @@ from __future__ import annotations
 import asyncio
 import bisect
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
 
+import msgspec
 from msgspec import Struct, field
 
 JSON = dict[str, Any]
 Key = tuple[str, str]
 """(namespace, name)."""
+
+
+class Lazy(Struct, frozen=True, gc=False):
+    """An object that nobody has changed yet: `write(number)` gives its JSON, resourceVersion included, the same each time."""
+
+    write: Callable[[int], bytes]
+    number: int
+
+    def encoded(self) -> bytes:
+        return self.write(self.number)
+
+
+Stored = JSON | Lazy
+
+
+def plain(stored: Stored) -> JSON:
+    if isinstance(stored, Lazy):
+        found: JSON = msgspec.json.decode(stored.encoded())
+        return found
+    return stored
 
 
 class Compacted(Exception):
@@ -42,31 +64,46 @@ class Database:
         self.revision = 1
         self.compacted = 0
         self._history = history
-        self._objects: dict[str, dict[Key, JSON]] = defaultdict(dict)
+        self._objects: dict[str, dict[Key, Stored]] = defaultdict(dict)
         self._changes: dict[str, list[Change]] = defaultdict(list)
         self._forgotten: dict[str, int] = defaultdict(int)
         self._watchers: dict[str, set[asyncio.Event]] = defaultdict(set)
 
     def get(self, kind: str, key: Key) -> JSON | None:
-        return self._objects[kind].get(key)
+        found = self._objects[kind].get(key)
+        return plain(found) if found is not None else None
 
     def objects(self, kind: str) -> Mapping[Key, JSON]:
         """Everything of a kind as it is, not a copy: for those who look and do not wait while they do."""
-        return self._objects[kind]
+        return _Plain(self._objects[kind])
+
+    def active(self, kind: str) -> dict[Key, JSON]:
+        """What is there of a kind, but for what nobody has changed since it was laid."""
+        return {key: obj for key, obj in self._objects[kind].items() if not isinstance(obj, Lazy)}
+
+    def advance(self) -> int:
+        """Take the next revision, for objects to be laid."""
+        self.revision += 1
+        return self.revision
+
+    def lay(self, kind: str, objects: Mapping[Key, Lazy]) -> None:
+        """Put objects there that carry a revision that was taken before, all of them one, as after one transaction of etcd. No
+        watch tells of it: this is for a database that is being filled."""
+        self._objects[kind].update(objects)
 
     def put(self, kind: str, key: Key, new: JSON) -> JSON:
         """Store `new` under the next revision; returns it as stored."""
-        previous = self._objects[kind].get(key)
+        previous = self.get(kind, key)
         stored = self._commit(kind, "MODIFIED" if previous else "ADDED", key, new, previous)
         self._objects[kind][key] = stored
         return stored
 
     def remove(self, kind: str, key: Key) -> JSON:
         """Delete; returns the last state with the deletion's revision."""
-        previous = self._objects[kind].pop(key)
+        previous = plain(self._objects[kind].pop(key))
         return self._commit(kind, "DELETED", key, previous, previous)
 
-    def snapshot(self, kind: str, revision: int | None = None) -> dict[Key, JSON]:
+    def stored(self, kind: str, revision: int | None = None) -> dict[Key, Stored]:
         """Everything of a kind, now or at a past revision. Raises Compacted."""
         objects = dict(self._objects[kind])
         if revision is None:
@@ -77,6 +114,10 @@ class Database:
             else:
                 objects[change.key] = change.previous
         return objects
+
+    def snapshot(self, kind: str, revision: int | None = None) -> dict[Key, JSON]:
+        """The same, every object written out."""
+        return {key: plain(each) for key, each in self.stored(kind, revision).items()}
 
     def changes(self, kind: str, after: int) -> list[Change]:
         """The changes of a kind after a revision, oldest first. Raises Compacted."""
@@ -120,3 +161,22 @@ class Database:
             del log[: -self._history]
         self.wake(kind)
         return stored
+
+
+class _Plain(Mapping[Key, JSON]):
+    """A look at stored objects that writes out what it is asked for."""
+
+    def __init__(self, objects: Mapping[Key, Stored]) -> None:
+        self._objects = objects
+
+    def __getitem__(self, key: Key) -> JSON:
+        return plain(self._objects[key])
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._objects
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._objects)
+
+    def __len__(self) -> int:
+        return len(self._objects)

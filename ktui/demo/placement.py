@@ -12,9 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ktui.demo.mvcc import JSON, Key
 from ktui.model.resourceslice import DeviceId
+
+NO_DEVICES: Final = "cannot allocate all claims"
+UNTOLERATED: Final = "node(s) had untolerated taint(s)"
 
 _DRIVER: Final = re.compile(r"device\.driver\s*==\s*(['\"])(?P<value>[^'\"]*)\1\Z")
 _ATTRIBUTE: Final = re.compile(
@@ -49,6 +53,7 @@ class Wish(Struct, frozen=True):
     memory: float = 0.0
     labels: Mapping[str, str] = {}
     requests: tuple[Request, ...] = ()
+    tolerations: Sequence[JSON] = ()
 
 
 class Room(Struct, frozen=True):
@@ -59,6 +64,8 @@ class Room(Struct, frozen=True):
     memory: float
     labels: Mapping[str, str] = {}
     devices: tuple[Device, ...] = ()
+    taints: Sequence[JSON] = ()
+    cordoned: bool = False
 
 
 class Spot(Struct, frozen=True):
@@ -102,6 +109,10 @@ def place(wishes: Sequence[Wish], needed: int, rooms: Iterable[Room]) -> Plan:
 
 def _fit(wish: Wish, room: Room) -> Spot | str:
     """The pod's place on the node, or the scheduler's words for why not."""
+    if room.cordoned:
+        return "node(s) were unschedulable"
+    if _kept_out(room.taints, wish.tolerations):
+        return UNTOLERATED
     if any(room.labels.get(name) != value for name, value in wish.labels.items()):
         return "node(s) didn't match Pod's node affinity/selector"
     if wish.cpu > room.cpu:
@@ -113,7 +124,7 @@ def _fit(wish: Wish, room: Room) -> Spot | str:
     for request in wish.requests:
         chosen = choose(request, [device for device in room.devices if device.id not in taken])
         if chosen is None:
-            return "cannot allocate all claims"
+            return NO_DEVICES
         taken.update(chosen)
         devices[request.claim] += [(request.name, device) for device in chosen]
     return Spot(room.node, dict(devices))
@@ -123,7 +134,7 @@ def choose(request: Request, free: Iterable[Device]) -> list[DeviceId] | None:
     """Devices for one request; None when there are not enough that match, are not tainted and go together."""
     sets: dict[object, list[DeviceId]] = defaultdict(list)
     for device in free:
-        if matches(request.selectors, device) and not _kept_out(device, request.tolerations):
+        if matches(request.selectors, device) and not _kept_out(device.taints, request.tolerations):
             if request.same and request.same not in device.attributes:
                 continue
             shared = repr(device.attributes[request.same]) if request.same else None
@@ -155,13 +166,14 @@ def _literal(text: str) -> Any:
     return text[1:-1] if text[0] in "'\"" else int(text)
 
 
-def _kept_out(device: Device, tolerations: Sequence[JSON]) -> bool:
-    taints = [taint for taint in device.taints if taint.get("effect") in ("NoSchedule", "NoExecute")]
-    return any(not any(tolerates(each, taint) for each in tolerations) for taint in taints)
+def _kept_out(taints: Iterable[JSON], tolerations: Sequence[JSON]) -> bool:
+    """Of a device as of a node: whether one of the taints that keep something out is not tolerated."""
+    effective = [taint for taint in taints if taint.get("effect") in ("NoSchedule", "NoExecute")]
+    return any(not any(tolerates(each, taint) for each in tolerations) for taint in effective)
 
 
 def tolerates(toleration: JSON, taint: JSON) -> bool:
-    """resource.k8s.io/v1 ToleratesTaint, for allocation: an empty effect stands for every effect."""
+    """resource.k8s.io/v1 ToleratesTaint and the same of core/v1, for allocation: an empty effect stands for every effect."""
     if toleration.get("effect") and toleration["effect"] != taint.get("effect"):
         return False
     if toleration.get("key") and toleration["key"] != taint.get("key"):
@@ -173,12 +185,12 @@ def tolerates(toleration: JSON, taint: JSON) -> bool:
 def _without(room: Room, wish: Wish, spot: Spot) -> Room:
     taken = {device for pairs in spot.devices.values() for _, device in pairs}
     devices = tuple(device for device in room.devices if device.id not in taken)
-    return Room(room.node, room.cpu - wish.cpu, room.memory - wish.memory, room.labels, devices)
+    return replace(room, cpu=room.cpu - wish.cpu, memory=room.memory - wish.memory, devices=devices)
 
 
 def refusal(why: Counter[str], nodes: int) -> str:
     """The scheduler's message about a pod that no node has room for."""
-    reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(why.items()))
+    reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(why.items()) if count)
     return f"0/{nodes} nodes are available: {reasons}."
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol, TypeAlias
 
 from ktui.demo import objects
-from ktui.demo.ledger import Ledger
+from ktui.demo.ledger import Ledger, Resting
 from ktui.demo.mvcc import JSON, Change, Compacted, Database, Key
 from ktui.demo.registry import utc_now
 
@@ -40,11 +40,19 @@ class Controller(Protocol):
 
 
 class Plane:
-    """Where controllers read and write. `haste` scales every delay, above 0: tests do not want to wait."""
+    """Where controllers read and write. `resting` is what they need not look at before it changes, `haste` scales every delay,
+    above 0: tests do not want to wait."""
 
-    def __init__(self, database: Database, *, haste: float = 1.0, now: Callable[[], str] = utc_now) -> None:
+    def __init__(
+        self,
+        database: Database,
+        resting: Iterable[Resting] = (),
+        *,
+        haste: float = 1.0,
+        now: Callable[[], str] = utc_now,
+    ) -> None:
         self.database = database
-        self.ledger = Ledger(database)
+        self.ledger = Ledger(database, resting)
         self.now = now
         self._haste = haste
         self._controllers: Sequence[Controller] = ()
@@ -129,10 +137,10 @@ class Plane:
         return True
 
     async def _look_at_all(self, kinds: Iterable[str]) -> None:
-        """Queue what everything calls for that is there; others have their turn meanwhile."""
+        """Queue what everything calls for that is there and does not rest; others have their turn meanwhile."""
         turn = time.monotonic()
         for kind in kinds:
-            for key, obj in self.database.snapshot(kind).items():
+            for key, obj in self.database.active(kind).items():
                 self._notify(kind, Change(self._seen, "ADDED", key, obj, None))
                 if time.monotonic() - turn > _TURN:
                     await asyncio.sleep(0)

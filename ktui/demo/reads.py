@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from ktui.demo import status
-from ktui.demo.mvcc import JSON, Change, Compacted, Database, Key
+from ktui.demo.mvcc import JSON, Change, Compacted, Database, Key, Stored, plain
 from ktui.demo.requests import Address, Shape
 from ktui.demo.selectors import Predicate, field_selector, label_selector
 
@@ -42,9 +42,9 @@ class _Token(Struct):
 
 
 class Options(Struct, frozen=True):
-    """The checked query of a list."""
+    """The checked query of a list. `matches` is None where everything does."""
 
-    matches: Predicate
+    matches: Predicate | None
     revision: int
     limit: int = 0
     token: _Token | None = None
@@ -58,7 +58,7 @@ async def list_objects(database: Database, shape: Shape, address: Address, query
     if query.get("resourceVersionMatch") == "Exact":
         revision = options.revision
     try:
-        objects = database.snapshot(shape.kind.name, revision)
+        objects = database.stored(shape.kind.name, revision)
     except Compacted:
         if options.token is None:
             raise status.too_old(revision, database.compacted) from None
@@ -67,7 +67,7 @@ async def list_objects(database: Database, shape: Shape, address: Address, query
     found = [
         (key, objects[key])
         for key in sorted(objects)
-        if key > after and _in_scope(key, address) and options.matches(objects[key])
+        if key > after and _in_scope(key, address) and _selects(options.matches, objects[key])
     ]
     # Any state will do for revision 0, so the answer comes from the cache, which has no pages.
     limit = options.limit if query.get("resourceVersion") != "0" else 0
@@ -156,8 +156,8 @@ class Watch:
         """Some lines at a time: a synthetic ADDED for every object, in no order, and the bookmark that ends them."""
         objects = [
             obj
-            for key, obj in self._database.snapshot(self._shape.kind.name).items()
-            if _in_scope(key, self._address) and self._matches(obj)
+            for key, obj in self._database.stored(self._shape.kind.name).items()
+            if _in_scope(key, self._address) and _selects(self._matches, obj)
         ]
         random.Random(len(objects)).shuffle(objects)  # noqa: S311 (a real server's order follows from hashes)
         for start in range(0, len(objects), _AT_ONCE):
@@ -169,8 +169,8 @@ class Watch:
         """The line this watcher sees, b"" when it is not concerned. Leaving the selector is a deletion, entering an addition."""
         if not _in_scope(change.key, self._address):
             return b""
-        before = change.previous is not None and self._matches(change.previous)
-        after = change.type != "DELETED" and self._matches(change.object)
+        before = change.previous is not None and _selects(self._matches, change.previous)
+        after = change.type != "DELETED" and _selects(self._matches, change.object)
         if not before and not after:
             return b""
         type_ = "MODIFIED" if before and after else "ADDED" if after else "DELETED"
@@ -209,7 +209,7 @@ async def _wait(event: asyncio.Event, seconds: float) -> None:
         pass
 
 
-def _line(type_: str, obj: JSON) -> bytes:
+def _line(type_: str, obj: JSON | msgspec.Raw) -> bytes:
     return msgspec.json.encode({"type": type_, "object": obj}) + b"\n"
 
 
@@ -255,7 +255,13 @@ def _list_options(query: Query) -> Options:
     return Options(_selected(query), _revision(version), limit, _decode(token) if token else None)
 
 
-def _selected(query: Query) -> Predicate:
+def _selects(matches: Predicate | None, stored: Stored) -> bool:
+    return matches is None or matches(plain(stored))
+
+
+def _selected(query: Query) -> Predicate | None:
+    if not query.get("labelSelector") and not query.get("fieldSelector"):
+        return None
     labels, fields = label_selector(query.get("labelSelector", "")), field_selector(query.get("fieldSelector", ""))
     return lambda obj: labels(obj) and fields(obj)
 

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ktui.demo.mvcc import JSON, Key
+import msgspec
+
+from ktui.demo.mvcc import JSON, Key, Lazy, Stored, plain
 from ktui.model.kinds import Kind
 
 Serves = Mapping[str, tuple[str, ...]]
@@ -76,25 +78,30 @@ class Shape:
     def id(self) -> str:
         return f"{self.group_version} metadata" if self.metadata_only else self.group_version
 
-    def object(self, obj: JSON) -> JSON:
+    def object(self, stored: Stored) -> JSON | msgspec.Raw:
         """With kind and apiVersion, as a GET or a watch shows it."""
         if self.metadata_only:
-            return {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": obj["metadata"]}
-        return {"kind": self.kind.name, "apiVersion": self.group_version, **obj}
-
-    def item(self, obj: JSON) -> JSON:
-        """As a list shows it: a list of a built-in kind does not repeat kind and apiVersion."""
-        return self.object(obj) if self.metadata_only else obj
-
-    def list(self, metadata: JSON, items: list[JSON]) -> JSON:
-        if self.metadata_only:
             return {
-                "kind": "PartialObjectMetadataList",
+                "kind": "PartialObjectMetadata",
                 "apiVersion": "meta.k8s.io/v1",
-                "metadata": metadata,
-                "items": items,
+                "metadata": plain(stored)["metadata"],
             }
-        return {"kind": f"{self.kind.name}List", "apiVersion": self.group_version, "metadata": metadata, "items": items}
+        named: JSON = {"kind": self.kind.name, "apiVersion": self.group_version}
+        if isinstance(stored, Lazy):
+            return msgspec.Raw(msgspec.json.encode(named)[:-1] + b"," + stored.encoded()[1:])
+        return {**named, **stored}
+
+    def item(self, stored: Stored) -> JSON | msgspec.Raw:
+        """As a list shows it: a list of a built-in kind does not repeat kind and apiVersion."""
+        if self.metadata_only:
+            return self.object(stored)
+        return msgspec.Raw(stored.encoded()) if isinstance(stored, Lazy) else stored
+
+    def list(self, metadata: JSON, items: list[JSON | msgspec.Raw]) -> JSON:
+        named = (
+            ("PartialObjectMetadata", "meta.k8s.io/v1") if self.metadata_only else (self.kind.name, self.group_version)
+        )
+        return {"kind": f"{named[0]}List", "apiVersion": named[1], "metadata": metadata, "items": items}
 
     def bookmark(self, revision: int, *, closes_initial: bool) -> JSON:
         annotations = {"annotations": {"k8s.io/initial-events-end": "true"}} if closes_initial else {}

@@ -9,7 +9,17 @@ from ktui.demo import objects
 from ktui.demo.controllers.claims import missing_claims
 from ktui.demo.ledger import finished, group_of, requests_of, results
 from ktui.demo.mvcc import JSON, Change, Key
-from ktui.demo.placement import Plan, Request, Spot, Wish, group_refusal, place, refusal
+from ktui.demo.placement import (
+    NO_DEVICES,
+    UNTOLERATED,
+    Plan,
+    Request,
+    Spot,
+    Wish,
+    group_refusal,
+    place,
+    refusal,
+)
 from ktui.demo.plane import Item, Plane
 
 _NAME = "default-scheduler"
@@ -85,10 +95,12 @@ class Scheduler:
             message = f"0/{nodes} nodes are available: {error}."
             plan, words = Plan({}, objects.key_of(waiting[0])), message
         else:
-            rooms = list(self._plane.ledger.rooms(with_devices=all(wish.requests for wish in wishes)))
+            with_devices = all(wish.requests for wish in wishes)
+            rooms = list(self._plane.ledger.rooms(with_devices=with_devices))
             plan = place(wishes, needed, rooms)
             nodes = len(self._plane.database.objects("Node"))
-            plan.why["cannot allocate all claims"] += nodes - len(rooms)
+            # Nodes at rest are a team's own, as their taint says.
+            plan.why[NO_DEVICES if with_devices else UNTOLERATED] += nodes - len(rooms)
             words = refusal(plan.why, nodes)
         if plan.spots and len(plan.spots) >= needed:
             self._bind(waiting, plan, group)
@@ -114,7 +126,8 @@ class Scheduler:
             if claim is not None and not results(claim):
                 requests += self._requests((namespace, name), claim["spec"].get("devices") or {})
         cpu, memory = requests_of(pod)
-        return Wish(objects.key_of(pod), cpu, memory, pod["spec"].get("nodeSelector") or {}, tuple(requests))
+        labels, tolerations = pod["spec"].get("nodeSelector") or {}, pod["spec"].get("tolerations") or ()
+        return Wish(objects.key_of(pod), cpu, memory, labels, tuple(requests), tolerations)
 
     def _requests(self, claim: Key, devices: JSON) -> Iterable[Request]:
         for request in devices.get("requests") or ():

@@ -1,0 +1,177 @@
+"""The gangs that only make a fleet larger: alike but for a few words, so the words are kept and the objects written on demand.
+
+One squad is one Job of 64 pods on eight nodes of its own, every GPU in use. A hundred thousand pods are 1,563 squads; as objects
+they would take a gigabyte.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Hashable, Iterator
+from typing import Final
+
+import msgspec
+
+from ktui.demo import objects
+from ktui.demo.mvcc import JSON, Key, Lazy, plain
+from ktui.demo.objects import DRIVER
+
+PODS: Final = 64
+PER_NODE: Final = 8
+_TEAMS: Final = 24
+_DEDICATED: Final = "example.com/dedicated"
+
+
+class Form:
+    """The JSON of objects that differ in words. In the sample these stand between at signs: "@node@"."""
+
+    def __init__(self, sample: JSON, *words: str) -> None:
+        text = msgspec.json.encode(sample).decode().replace("%", "%%")
+        for word in words:
+            text = text.replace(f"@{word}@", f"%({word})s")
+        self._text = text
+
+    def fill(self, words: dict[str, object]) -> bytes:
+        return (self._text % words).encode()
+
+
+class Forms:
+    """One form for each kind of which a squad has objects."""
+
+    def __init__(self) -> None:
+        then = "@then@"
+        template = objects.claim_template("@team@", "@gang@-gpus", then, count=1)
+        spec = objects.pod_spec("registry.example.com/train:1.9", template="@gang@-gpus", cpu="16")
+        spec["tolerations"] = [{"key": _DEDICATED, "operator": "Exists", "effect": "NoSchedule"}]
+        job = _with_uid(objects.job("@team@", "@gang@", then, pods=PODS, spec=spec), "@job@")
+        group = objects.pod_group("@team@", "@gang@", then, min_count=PODS, job_=job)
+        pod = _with_uid(objects.job_pod(job, 0, then), "@uid@")
+        pod["metadata"] |= {"name": "@pod@", "labels": {objects.JOB_NAME: "@gang@", objects.JOB_INDEX: "@index@"}}
+        entry = spec["resourceClaims"][0]
+        claim = objects.claim_for(pod, entry, template, then)
+        claim["metadata"]["name"] = "@claim@"
+        device = ("gpu", (DRIVER, "@node@", "@gpu@"))
+        claim = _with_uid(objects.allocated(claim, [device], "@node@", pod, then), "@claim_uid@")
+        pod = objects.with_claim(pod, entry["name"], "@claim@")
+        node = objects.node("@node@", then, zone="zone-b")
+        node["spec"]["taints"] = [{"key": _DEDICATED, "value": "@team@", "effect": "NoSchedule"}]
+        self.template = _form(_with_uid(template, "@uid@"))
+        self.job = _form(job)
+        self.workload = _form(_with_uid(objects.workload(job, then), "@uid@"))
+        placed = objects.conditioned(group, then, "PodGroupInitiallyScheduled", "True", "Scheduled")
+        self.group = _form(_with_uid(placed, "@uid@"))
+        self.pod = _form(objects.running(objects.bound(pod, "@node@", then), then))
+        self.claim = _form(claim)
+        self.node = _form(_with_uid(node, "@uid@"))
+        self.slice = _form(_with_uid(objects.resource_slice("@node@", then), "@uid@"))
+
+
+_WORDS: Final = (
+    *("team", "gang", "then", "revision", "job", "uid", "node"),
+    *("pod", "index", "claim", "claim_uid", "gpu"),
+)
+
+
+def _form(sample: JSON) -> Form:
+    return Form({**sample, "metadata": {**sample["metadata"], "resourceVersion": "@revision@"}}, *_WORDS)
+
+
+def _with_uid(sample: JSON, uid: str) -> JSON:
+    return {**sample, "metadata": {**sample["metadata"], "uid": uid}}
+
+
+class Squad:
+    """Squad `number` of a fleet, as it was laid: made at `then` (RFC 3339), at one revision. `seed` makes its random parts."""
+
+    def __init__(self, forms: Forms, number: int, seed: int, revision: int, then: str) -> None:
+        self._forms = forms
+        self._number = number
+        self._seed = seed
+        self._team = f"team-{number % _TEAMS:02}"
+        self._gang = f"pretrain-{number:04}"
+        self._words: dict[str, object] = {
+            "team": self._team,
+            "gang": self._gang,
+            "then": then,
+            "revision": revision,
+            "job": self._uid(0, 0),
+        }
+
+    @property
+    def names(self) -> list[Hashable]:
+        """What its objects are found by: the group's key, the Job's uid, the names of its nodes, which are those of its pools."""
+        return [(self._team, self._gang), self._uid(0, 0), *map(self._node_name, range(PODS // PER_NODE))]
+
+    def laid(self) -> Iterator[tuple[str, dict[Key, Lazy]]]:
+        """Its objects by kind, as the database keeps them."""
+        team, gang = self._team, self._gang
+        nodes = [("", self._node_name(place)) for place in range(PODS // PER_NODE)]
+        yield "ResourceClaimTemplate", _lazy([(team, f"{gang}-gpus")], self._template)
+        yield "Job", _lazy([(team, gang)], self._job)
+        yield "Workload", _lazy([(team, gang)], self._workload)
+        yield "PodGroup", _lazy([(team, gang)], self._group)
+        yield "Node", _lazy(nodes, self._node)
+        yield "ResourceSlice", _lazy([("", f"{name}-{DRIVER}") for _, name in nodes], self._slice)
+        yield "Pod", _lazy([(team, self._pod_name(index)) for index in range(PODS)], self._pod)
+        yield "ResourceClaim", _lazy([(team, self._claim_name(index)) for index in range(PODS)], self._claim)
+
+    def objects(self) -> Iterator[tuple[str, Key, JSON]]:
+        """(kind, key, object) of each."""
+        for kind, laid in self.laid():
+            for key, each in laid.items():
+                yield kind, key, plain(each)
+
+    def _template(self, _: int) -> bytes:
+        return self._forms.template.fill({**self._words, "uid": self._uid(1, 0)})
+
+    def _job(self, _: int) -> bytes:
+        return self._forms.job.fill(self._words)
+
+    def _workload(self, _: int) -> bytes:
+        return self._forms.workload.fill({**self._words, "uid": self._uid(2, 0)})
+
+    def _group(self, _: int) -> bytes:
+        return self._forms.group.fill({**self._words, "uid": self._uid(3, 0)})
+
+    def _node(self, place: int) -> bytes:
+        return self._forms.node.fill({**self._words, "node": self._node_name(place), "uid": self._uid(4, place)})
+
+    def _slice(self, place: int) -> bytes:
+        return self._forms.slice.fill({**self._words, "node": self._node_name(place), "uid": self._uid(5, place)})
+
+    def _pod(self, index: int) -> bytes:
+        return self._forms.pod.fill(self._of_pod(index))
+
+    def _claim(self, index: int) -> bytes:
+        return self._forms.claim.fill(self._of_pod(index))
+
+    def _of_pod(self, index: int) -> dict[str, object]:
+        return {
+            **self._words,
+            "index": index,
+            "pod": self._pod_name(index),
+            "uid": self._uid(6, index),
+            "claim": self._claim_name(index),
+            "claim_uid": self._uid(7, index),
+            "node": self._node_name(index // PER_NODE),
+            "gpu": f"gpu-{index % PER_NODE}",
+        }
+
+    def _node_name(self, place: int) -> str:
+        return f"gpu-{self._number:04}-{place}"
+
+    def _pod_name(self, index: int) -> str:
+        return f"{self._gang}-{index}-{self._random(index):05x}"
+
+    def _claim_name(self, index: int) -> str:
+        return f"{self._pod_name(index)}-gpu-{self._random(PODS + index):05x}"
+
+    def _random(self, index: int) -> int:
+        return zlib.crc32(b"%d %d %d" % (self._seed, self._number, index)) & 0xFFFFF
+
+    def _uid(self, kind: int, index: int) -> str:
+        return f"{self._seed:08x}-{self._number & 0xFFFF:04x}-4{kind:03x}-8000-{index:012x}"
+
+
+def _lazy(keys: list[Key], write: Callable[[int], bytes]) -> dict[Key, Lazy]:
+    return {key: Lazy(write, number) for number, key in enumerate(keys)}
