@@ -1,0 +1,10 @@
+"""All scenarios, by name. Names of what is in them say nothing about what is wrong: gangs are birds, namespaces are rivers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.scenarios.definitions import devices, queue
+from tests.scenarios.scenario import Scenario
+
+SCENARIOS: Final[dict[str, Scenario]] = {s.name: s for module in (queue, devices) for s in module.SCENARIOS}

@@ -1,0 +1,41 @@
+"""What is done to a cluster to end a trouble, or what only looks as if it could: each is a `Step` with its words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.scenarios.scenario import Step
+
+Json = dict[str, Any]
+
+DRA = "resource.k8s.io/v1"
+GROUPS = "scheduling.k8s.io/v1beta1"
+
+
+def make(text: str, *manifests: Json) -> Step:
+    return Step(text, lambda stage: stage.create(manifests))
+
+
+def delete(text: str, version: str, kind: str, name: str) -> Step:
+    return Step(text, lambda stage: stage.delete(version, kind, name))
+
+
+def delete_pod(name: str) -> Step:
+    return delete(f"the pod {name} ends", "v1", "Pod", name)
+
+
+def patch(text: str, version: str, kind: str, name: str, change: Json, part: str = "") -> Step:
+    return Step(text, lambda stage: stage.patch(version, kind, name, change, part))
+
+
+def republish(text: str, slice_: Json) -> Step:
+    """The driver publishes a slice anew."""
+    return patch(text, DRA, "ResourceSlice", slice_["metadata"]["name"], {"spec": slice_["spec"]})
+
+
+def untaint(rule: str) -> Step:
+    return delete(f"the rule {rule} is deleted", DRA, "DeviceTaintRule", rule)
+
+
+def label_node(name: str, **labels: str | None) -> Step:
+    return patch(f"the node {name} is labelled", "v1", "Node", name, {"metadata": {"labels": labels}})

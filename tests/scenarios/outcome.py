@@ -1,0 +1,67 @@
+"""What ktui says of each gang of a scenario, beside what is true: right, not decided, or wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
+
+from ktui.cluster.gangs import gang
+from ktui.cluster.state import Cluster
+from ktui.diagnose.diagnosis import Diagnosis
+from ktui.diagnose.gang import diagnose
+from ktui.recording.player import replay_to
+from ktui.recording.reader import Recording
+from tests.scenarios import files
+
+Json = dict[str, Any]
+Verdict = Literal["right", "undecided", "wrong"]
+
+
+class Outcome(NamedTuple):
+    """One gang of one scenario. `truth` has state, cause, facts, orElse and words."""
+
+    scenario: str
+    gang: str
+    truth: Json
+    answer: Diagnosis
+
+    @property
+    def verdict(self) -> Verdict:
+        return judge(self.truth, self.answer)
+
+    def __str__(self) -> str:
+        true = f"{self.truth['state']} {self.truth['cause']} {self.truth['facts']}"
+        said = f"{self.answer.state} {self.answer.cause} {self.answer.facts}: {self.answer.message}"
+        return f"{self.scenario} {self.gang} is {self.verdict}\n  true: {true}\n  ktui: {said}\n  scheduler: " + (
+            " | ".join(self.truth["words"]) or "nothing"
+        )
+
+
+def judge(truth: Json, answer: Diagnosis) -> Verdict:
+    """A wrong state, cause or fact is wrong. Undecided is no cause where there is one, a fact that is not there, or a cause that
+    is true and says less."""
+    if answer.state != truth["state"]:
+        return "wrong"
+    if answer.cause != truth["cause"]:
+        return "undecided" if answer.cause in ("Unexplained", *truth["orElse"]) else "wrong"
+    facts = [answer.facts.get(key) == value for key, value in truth["facts"].items() if key in answer.facts]
+    if not all(facts):
+        return "wrong"
+    return "right" if len(facts) == len(truth["facts"]) else "undecided"
+
+
+def cluster_of(scenario: str) -> Cluster:
+    """The state that a scenario's recording holds."""
+    cluster = Cluster()
+    replay_to(Recording(files.recording_of(scenario)), None, cluster.apply)
+    return cluster
+
+
+def outcomes(scenario: str) -> Iterator[Outcome]:
+    """One for each gang whose truth is known."""
+    cluster = cluster_of(scenario)
+    for name, truth in files.truth_of(scenario)["gangs"].items():
+        namespace, _, own = name.partition("/")
+        found = gang(cluster, (namespace, own))
+        assert found is not None, f"{scenario}: {name} is not in the recording"
+        yield Outcome(scenario, name, truth, diagnose(cluster, found))

@@ -1,0 +1,101 @@
+"""ktui's answers on every scenario, without a cluster: none may be wrong. How many are right is printed by `report`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, get_args
+
+import pytest
+
+from ktui.cluster.gangs import GangState
+from ktui.diagnose.diagnosis import Diagnosis
+from ktui.recording.reader import Recording
+from tests.scenarios import files
+from tests.scenarios.definitions import SCENARIOS
+from tests.scenarios.outcome import judge, outcomes
+
+NAMES = files.names()
+CAUSES = [
+    "WaitingForPods",
+    "GroupMissing",
+    "Gated",
+    "ClaimNotCreated",
+    "NoScheduler",
+    "GroupInvalid",
+    "WaitingForPreemption",
+    "QuotaExceeded",
+    "Queued",
+    "NotEnoughDevices",
+    "NoMatchingDevice",
+    "DeviceClassMissing",
+    "DevicesTainted",
+    "PoolIncomplete",
+    "DeviceConstraint",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_answer_is_wrong(name: str) -> None:
+    for outcome in outcomes(name):
+        assert outcome.verdict != "wrong", str(outcome)
+
+
+def test_every_scenario_is_recorded_and_every_recording_has_its_scenario() -> None:
+    assert sorted(SCENARIOS) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_recorded_is_what_the_scenario_says(name: str) -> None:
+    """The truth beside a recording is not edited by hand."""
+    scenario, kept = SCENARIOS[name], files.truth_of(name)
+    for truths, recorded in ((scenario.gangs, kept["gangs"]), (scenario.pods, kept["pods"])):
+        assert [(t["state"], t["cause"], t["facts"], t["orElse"]) for t in recorded.values()] == [
+            (t.state, t.cause, dict(t.facts), list(t.or_else)) for t in sorted_as_kept(truths, recorded)
+        ]
+    assert (kept["why"], kept["fix"]) == (scenario.why, [step.text for step in scenario.fix])
+
+
+def sorted_as_kept(truths: Any, recorded: Any) -> list[Any]:
+    """The truths in the order of the recorded names, of which those of a Job's group end in letters of their own."""
+    return [truths[next(n for n in truths if key.partition("/")[2].startswith(n))] for key in recorded]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_recording_is_read_without_a_loss(name: str) -> None:
+    recording = Recording(files.recording_of(name))
+    assert list(recording.frames())
+    assert not [note for note in recording.notes if "does not show" not in note]
+
+
+def test_the_states_are_ktuis() -> None:
+    states = {truth.state for s in SCENARIOS.values() for truth in (*s.gangs.values(), *s.pods.values())}
+    assert states <= set(get_args(GangState))
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_every_cause_is_there_twice(cause: str) -> None:
+    count = Counter(t.cause for s in SCENARIOS.values() for t in (*s.gangs.values(), *s.pods.values()))
+    assert count[cause] >= 2
+
+
+@pytest.mark.parametrize(
+    ("state", "cause", "facts", "verdict"),
+    [
+        ("Pending", "NotEnoughDevices", {"need": 4, "free": 1, "more": 0}, "right"),
+        ("Pending", "WaitingForPods", {}, "undecided"),
+        ("Pending", "Unexplained", {}, "undecided"),
+        ("Pending", "NotEnoughDevices", {"need": 4}, "undecided"),
+        ("Pending", "NotEnoughDevices", {"need": 4, "free": 2}, "wrong"),
+        ("Pending", "Queued", {}, "wrong"),
+        ("Pending", None, {}, "wrong"),
+        ("Degraded", "NotEnoughDevices", {"need": 4, "free": 1}, "wrong"),
+    ],
+)
+def test_what_counts_as_wrong(state: Any, cause: Any, facts: dict[str, object], verdict: str) -> None:
+    truth = {
+        "state": "Pending",
+        "cause": "NotEnoughDevices",
+        "facts": {"need": 4, "free": 1},
+        "orElse": ["WaitingForPods"],
+    }
+    assert judge(truth, Diagnosis(state, cause, "", facts)) == verdict
