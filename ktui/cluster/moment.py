@@ -44,8 +44,8 @@ class Moment:
         for _ in self.deltas(frame):
             pass
 
-    def deltas(self, frame: Frame) -> Iterator[Delta]:
-        """Take one frame, each change when its delta is asked for."""
+    def deltas(self, frame: Frame) -> Iterator[Delta | None]:
+        """Take one frame, each change when its delta is asked for. None now and then where there is much to look at."""
         match frame:
             case Changed():
                 yield from self._store(frame.source.kind).change(frame)

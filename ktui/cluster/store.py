@@ -77,18 +77,28 @@ class Store:
             return []
         return self._put(key, known, obj, frame.epoch, same_epoch)
 
-    def replacements(self, frame: Listed) -> Iterator[Delta]:
+    def replacements(self, frame: Listed) -> Iterator[Delta | None]:
         """Take a complete list: everything of the source that is not in it is gone. Unchanged objects stay the same Python
         objects, so that rows, cursors and caches stay as well. Each change is made when its delta is asked for, so a long
-        list can be taken in a little at a time."""
+        list can be taken in a little at a time. None now and then where there is much to look at."""
         same_epoch = self._epoch(frame.source, frame.epoch)
-        listed: dict[Key, Object] = {obj.key: obj for obj in frame.items}
-        for key in [k for k in self.objects if _covers(frame.source, k) and k not in listed]:
+        listed: dict[Key, Object] = {}
+        for count, obj in enumerate(frame.items, 1):
+            listed[obj.key] = obj
+            if count % _PAUSE == 0:
+                yield None
+        for count, key in enumerate(list(self.objects), 1):
+            if count % _PAUSE == 0:
+                yield None
+            if key in listed or not _covers(frame.source, key):
+                continue
             old = self.objects[key]
             if same_epoch and _is_newer(old, frame.resource_version):
                 continue  # created after the list was taken (a lagging replica answered)
             yield self._remove(key, old, frame.resource_version, frame.epoch, seen=False)
-        for key, obj in listed.items():
+        for count, (key, obj) in enumerate(listed.items(), 1):
+            if count % _PAUSE == 0:
+                yield None
             known = self.objects.get(key)
             if known is not None and _same(known, obj) and (same_epoch or known == obj):
                 continue

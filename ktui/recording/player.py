@@ -10,13 +10,14 @@ import asyncio
 import bisect
 import contextlib
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Generic
 
 from ktui.errors import UsageError
-from ktui.model.frame import Frame, Listed
+from ktui.model.frame import Changed, Frame, Listed, StreamState
 from ktui.recording.checkpoints import Checkpoints, S
-from ktui.recording.reader import Recording, Timed
+from ktui.recording.reader import Glimpse, Recording, Timed
 
 MAX_KEPT = 2_000_000  # objects and changes that are held in memory
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
@@ -40,7 +41,8 @@ class Player(Generic[S]):
     """Plays one recording into a sink. `position` is in seconds since the start, `now` in Unix seconds of the recording.
 
     `travel` is told the state of a moment, which it may keep; `blank` is the state before the first frame. The beginning is
-    shown while the rest is still being decoded: until then `duration` grows.
+    shown while the rest is still being decoded: until then `duration` grows. Of the long lists that it begins with, the first
+    objects are shown before anything else is decoded, as parts of a list that is not complete.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Player(Generic[S]):
         self._travel = travel
         self._clock = clock
         self._frames: list[Timed] = []
+        self._glimpses: deque[Glimpse] = deque()  # not given yet
         self._checkpoints = Checkpoints(blank)
         self._given_up = False  # told to the thread that decodes
         self._next = 0  # index of the first frame not given yet
@@ -106,10 +109,13 @@ class Player(Generic[S]):
         self._changed.set()
 
     def _decode(self) -> None:
+        if self._position == 0:
+            for glimpse in self.recording.glimpses():
+                self._glimpses.append(glimpse)
+                if self._given_up:
+                    return
         size = 0
-        for timed in self.recording.frames():
-            if self._given_up:
-                return
+        for timed in self.recording.frames(lambda: self._given_up):
             size += 1 + (len(timed.frame.items) if isinstance(timed.frame, Listed) else 0)
             if size > MAX_KEPT:
                 raise UsageError(
@@ -128,8 +134,9 @@ class Player(Generic[S]):
             loading.cancel()
 
     async def _play(self, loading: asyncio.Task[None]) -> None:
-        while not loading.done() and self.duration < self._position:
+        while not loading.done() and (not self._frames or self.duration < self._position):
             await asyncio.wait((loading,), timeout=_LOOK)
+            self._give_glimpses()
         self.seek(self._position)
         while True:
             if loading.done():
@@ -142,6 +149,14 @@ class Player(Generic[S]):
             else:
                 self._run_on()
                 await self._wait(max(0.0, (self._frames[self._next].t - self.position) / self.speed))
+
+    def _give_glimpses(self) -> None:
+        """Each object as if it came alone: a list would say that it is complete."""
+        while self._glimpses:
+            source, epoch, objects = self._glimpses.popleft()
+            self._sink(StreamState(source, "listing", progress=(len(objects), 0)))
+            for obj in objects:
+                self._sink(Changed(source, "ADDED", obj, epoch))
 
     async def _wait(self, seconds: float | None) -> None:
         """Wait for that long at most, or for a key."""

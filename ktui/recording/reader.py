@@ -12,7 +12,7 @@ import io
 import stat
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, NamedTuple, Protocol, cast
 
@@ -25,11 +25,14 @@ from ktui.model.frame import ActionTaken, Changed, ChangeType, Frame, Listed, Ma
 from ktui.model.kinds import KINDS, Kind
 from ktui.model.meta import Object
 from ktui.model.time import parse_time
+from ktui.recording.longlines import LongList, TooLongError, read_line
 
 VERSION = 1
 MAX_LINE = 256 * 2**20  # a LIST of a large cluster is one line
 MAX_UNPACKED = 4 * 2**30
 MAX_ITEMS = 500_000  # of one list; the least of an object takes three bytes of a line, but hundreds of memory
+
+_LATEST = 1e10  # seconds; a t beyond is none
 
 _PHASES = frozenset(
     ("absent", "no-access", "needs-login", "listing", "watching", "quiet", "waiting", "polling", "stopped")
@@ -41,6 +44,14 @@ class Timed(NamedTuple):
 
     t: float
     frame: Frame
+
+
+class Glimpse(NamedTuple):
+    """The first objects of a list; `epoch` is the list's."""
+
+    source: Source
+    epoch: int
+    objects: tuple[Object, ...]
 
 
 class HeaderResource(Struct, frozen=True):
@@ -85,6 +96,9 @@ class _Line(Struct):
     action: msgspec.Raw = msgspec.Raw(b"null")
 
 
+_decoder = msgspec.json.Decoder(_Line)
+
+
 class Recording:
     """An opened recording. `header` is there at once; frames are decoded while iterating, each pass from the start."""
 
@@ -99,20 +113,43 @@ class Recording:
             if (kind := KINDS.get(r.kind)) and (version := _version(kind, r.path))
         }
 
-    def frames(self) -> Iterator[Timed]:
-        """All frames in order. `t` never falls: a line that goes back counts as happening at the time of the one before."""
+    def frames(self, given_up: Callable[[], bool] = lambda: False) -> Iterator[Timed]:
+        """All frames in order. `t` never falls: a line that goes back counts as happening at the time of the one before.
+        `given_up` is asked every few milliseconds; the frames end early then."""
         self.notes.clear()
         yield from self._absent()
         now = 0.0
-        for document in self._lines():
+        for line in self._lines():
+            document = self._document(line)
+            if document is None:
+                continue
             t = document.t
-            if t is None or not 0 <= t < 1e10:
+            if t is None or not 0 <= t < _LATEST:
                 self.notes["lines without a usable t"] += 1
+                if isinstance(line, LongList):
+                    line.skip()
                 continue
             now = max(now, t)
-            frame = self._frame(document)
+            frame = self._long_list(document, line, given_up) if isinstance(line, LongList) else self._frame(document)
+            if given_up():
+                return
             if frame is not None:
                 yield Timed(now, frame)
+
+    def glimpses(self) -> Iterator[Glimpse]:
+        """The first objects of each long list that the recording begins with: what can be shown long before all is decoded.
+        What is wrong with the file is left to `frames` to find."""
+        for line in self._lines():
+            document = self._document(line)
+            if document is None or document.type not in ("LIST", "STATE"):
+                return
+            if not isinstance(line, LongList):
+                continue
+            if (known := self._known(document.path)) is not None:
+                items = next(line.pieces())
+                source, kind, version = known
+                yield Glimpse(source, document.epoch, self._objects(items, kind, version) if items[:1] == b"[" else ())
+            line.skip()
 
     def _absent(self) -> Iterator[Timed]:
         """A kind that was not recorded is shown as such, not as empty."""
@@ -123,7 +160,9 @@ class Recording:
                 yield Timed(0.0, StreamState(source, "absent", "not in this recording"))
 
     def _header(self, stream: IO[bytes]) -> Header:
-        line = _read_line(stream, self.path)
+        line = stream.readline(MAX_LINE + 1)
+        if len(line) > MAX_LINE:
+            raise self._too_long()
         try:
             header = msgspec.json.decode(line, type=Header)
         except NOT_DECODED:
@@ -138,24 +177,36 @@ class Recording:
             raise UsageError(f"{self.path}: the header's time of creation is not a time")
         return header
 
-    def _lines(self) -> Iterator[_Line]:
-        decoder = msgspec.json.Decoder(_Line)
-        with _open(self.path) as stream:
-            _read_line(stream, self.path)
-            while line := _read_line(stream, self.path):
-                if not line.endswith(b"\n"):
-                    try:
-                        yield decoder.decode(line)
-                    except NOT_DECODED:
-                        self.notes["a last line that is cut off"] += 1
-                    return
-                try:
-                    document = decoder.decode(line)
-                except NOT_DECODED:
-                    if line.strip():
-                        self.notes["lines that are not frames"] += 1
-                    continue
-                yield document
+    def _lines(self) -> Iterator[bytes | LongList]:
+        try:
+            with _open(self.path) as stream:
+                stream.readline(MAX_LINE)
+                while line := read_line(stream, MAX_LINE):
+                    yield line
+        except TooLongError:
+            raise self._too_long() from None
+
+    def _too_long(self) -> UsageError:
+        return UsageError(f"{self.path} has a line of more than {MAX_LINE // 2**20} MiB")
+
+    def _document(self, line: bytes | LongList) -> _Line | None:
+        """What a line says, without the items of a long list; None and a note when it is no frame."""
+        if isinstance(line, LongList):
+            found = _decoder.decode(line.head)
+            if found.type == "LIST" and found.t is not None and self._known(found.path) is not None:
+                return found
+            line = line.whole()
+        try:
+            return _decoder.decode(line)
+        except NOT_DECODED:
+            self._note_no_frame(line)
+        return None
+
+    def _note_no_frame(self, line: bytes) -> None:
+        if not line.endswith(b"\n"):
+            self.notes["a last line that is cut off"] += 1
+        elif line.strip():
+            self.notes["lines that are not frames"] += 1
 
     def _frame(self, line: _Line) -> Frame | None:
         match line.type:
@@ -179,7 +230,7 @@ class Recording:
             return None
 
     def _about_source(self, line: _Line) -> Frame | None:
-        known = self._sources.get(line.path) or self._found(line.path)
+        known = self._known(line.path)
         if known is None:
             self.notes[f"frames of {line.path[:120] or 'no path'}, which this ktui does not show"] += 1
             return None
@@ -192,24 +243,56 @@ class Recording:
         obj = self._object(line.object, kind, version)
         return Changed(source, cast("ChangeType", line.type), obj, line.epoch) if obj else None
 
-    def _found(self, path: str) -> tuple[Source, Kind, str] | None:
-        """A source that came after the header was written: a namespace of its own, a version after an upgrade."""
-        for kind in KINDS.values():
-            if version := _version(kind, path):
-                self._sources[path] = (Source(kind.name, path, _namespace(path)), kind, version)
-                return self._sources[path]
-        return None
+    def _known(self, path: str) -> tuple[Source, Kind, str] | None:
+        """Also a source that came after the header was written: a namespace of its own, a version after an upgrade."""
+        if path not in self._sources:
+            for kind in KINDS.values():
+                if version := _version(kind, path):
+                    self._sources[path] = (Source(kind.name, path, _namespace(path)), kind, version)
+                    break
+        return self._sources.get(path)
 
     def _list(self, line: _Line, source: Source, kind: Kind, version: str) -> Listed:
+        objects = self._objects(bytes(line.items), kind, version)
+        return Listed(source, line.resource_version, objects, line.epoch)
+
+    def _long_list(self, head: _Line, line: LongList, given_up: Callable[[], bool]) -> Listed | None:
+        known = self._known(head.path)
+        if known is None:
+            return None
+        source, kind, version = known
+        objects: list[Object] = []
+        rest = head
+        for piece in line.pieces():
+            items = piece
+            if not piece.startswith(b"["):
+                try:
+                    rest = _decoder.decode(piece)
+                except NOT_DECODED:
+                    self._note_no_frame(piece)
+                    return None
+                items = bytes(rest.items)
+            objects += self._objects(items, kind, version)
+            self._check_size(len(objects))
+            if given_up():
+                return None
+        at = head.resource_version or rest.resource_version
+        return Listed(source, at, tuple(objects), head.epoch or rest.epoch)
+
+    def _check_size(self, items: int) -> None:
+        if items > MAX_ITEMS:
+            raise UsageError(f"{self.path} has a list of more than {MAX_ITEMS} objects")
+
+    def _objects(self, items: bytes, kind: Kind, version: str) -> tuple[Object, ...]:
+        """The objects of a JSON array that can be read."""
         try:
-            raws = msgspec.json.decode(line.items, type=list[msgspec.Raw])
+            raws = msgspec.json.decode(items, type=list[msgspec.Raw])
         except NOT_DECODED:
             self.notes["lists without items"] += 1
-            raws = []
-        if len(raws) > MAX_ITEMS:
-            raise UsageError(f"{self.path} has a list of more than {MAX_ITEMS} objects")
+            return ()
+        self._check_size(len(raws))
         objects = (self._object(raw, kind, version) for raw in raws)
-        return Listed(source, line.resource_version, tuple(o for o in objects if o is not None), line.epoch)
+        return tuple(o for o in objects if o is not None)
 
     def _object(self, raw: msgspec.Raw, kind: Kind, version: str) -> Object | None:
         try:
@@ -299,10 +382,3 @@ def _zstd(raw: IO[bytes]) -> tuple[_Unpacked, type[Exception]]:
     except ImportError:
         from backports import zstd
     return cast("_Unpacked", zstd.ZstdFile(raw)), zstd.ZstdError
-
-
-def _read_line(stream: IO[bytes], path: Path) -> bytes:
-    line = stream.readline(MAX_LINE + 1)
-    if len(line) > MAX_LINE:
-        raise UsageError(f"{path} has a line of more than {MAX_LINE // 2**20} MiB")
-    return line

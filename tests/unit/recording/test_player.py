@@ -16,6 +16,7 @@ from ktui.cluster.state import Cluster
 from ktui.errors import UsageError
 from ktui.model.frame import Frame, Mark
 from ktui.model.meta import Key, Object
+from ktui.recording import longlines
 from ktui.recording import player as player_module
 from ktui.recording.player import SPEEDS, Player, replay_to
 from ktui.recording.reader import Recording, Timed
@@ -229,7 +230,7 @@ async def test_the_beginning_is_shown_while_the_rest_is_still_decoded(tmp_path: 
     recording = long_recording(tmp_path, 100)
     whole, allowed = list(recording.frames()), threading.Event()
 
-    def slowly() -> Iterator[Timed]:
+    def slowly(given_up: Callable[[], bool] = lambda: False) -> Iterator[Timed]:
         yield from whole[:60]
         allowed.wait(60)
         yield from whole[60:]
@@ -254,11 +255,39 @@ async def test_the_beginning_is_shown_while_the_rest_is_still_decoded(tmp_path: 
         await task
 
 
+async def test_the_first_objects_of_a_long_list_are_shown_before_it_is_decoded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(longlines, "PIECE", 500)
+    recording = long_recording(tmp_path, 100)
+    whole, allowed = list(recording.frames()), threading.Event()
+
+    def slowly(given_up: Callable[[], bool] = lambda: False) -> Iterator[Timed]:
+        allowed.wait(60)
+        yield from whole
+
+    recording.frames = slowly  # type: ignore[method-assign]
+    shown = Shown(recording)
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(shown.player.run())
+        await until(lambda: bool(shown.cluster.stores["Pod"].objects))
+        (stream,) = shown.cluster.streams.values()
+        assert (stream.phase, stream.synced) == ("listing", False)
+        assert 0 < len(shown.cluster.stores["Pod"].objects) < 50
+        assert shown.player.position == 0
+        allowed.set()
+        await until(lambda: shown.player.loaded)
+        shown.player.seek(0)
+        assert len(shown.cluster.stores["Pod"].objects) == 50
+        assert stream.synced
+        task.cancel()
+
+
 async def test_a_file_that_turns_bad_later_says_so_when_it_is_found_out(tmp_path: Path) -> None:
     recording = long_recording(tmp_path, 100)
     whole = list(recording.frames())
 
-    def damaged() -> Iterator[Timed]:
+    def damaged(given_up: Callable[[], bool] = lambda: False) -> Iterator[Timed]:
         yield from whole
         raise UsageError("it cannot be unpacked")
 
