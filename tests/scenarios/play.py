@@ -39,9 +39,9 @@ def _play(stage: Stage, scenario: Scenario) -> Played:
     stage.create(scenario.world)
     stage.until_nodes_are_ready()
     stage.create(scenario.occupants)
-    for pod in scenario.occupants:
-        if pod["kind"] == "Pod":
-            name = pod["metadata"]["name"]
+    for item in scenario.occupants:
+        if item["kind"] in ("Pod", "Job"):
+            name = item["metadata"]["name"]
             stage.until(partial(stage.runs, name), f"{name} to run")
     if scenario.frozen:
         stage.stop_scheduler()

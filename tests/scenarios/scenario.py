@@ -15,7 +15,7 @@ class Truth(NamedTuple):
     """What holds of one gang or pod: its state, its cause (None when it does not wait), and the facts that prove the cause.
 
     Of the facts, only those that follow from the rules without any choice are here. `or_else` are causes that are
-    true as well but say less: a quota keeps pods from being made, and so the gang waits for pods.
+    true as well but say less: a quota keeps pods from being made, and so the gang waits for pods. They count as undecided.
     """
 
     state: str

@@ -8,30 +8,13 @@ from typing import Any, get_args
 import pytest
 
 from ktui.cluster.gangs import GangState
-from ktui.diagnose.diagnosis import Diagnosis
+from ktui.diagnose.diagnosis import Cause, Diagnosis
 from ktui.recording.reader import Recording
 from tests.scenarios import files
 from tests.scenarios.definitions import SCENARIOS
 from tests.scenarios.outcome import judge, outcomes
 
 NAMES = files.names()
-CAUSES = [
-    "WaitingForPods",
-    "GroupMissing",
-    "Gated",
-    "ClaimNotCreated",
-    "NoScheduler",
-    "GroupInvalid",
-    "WaitingForPreemption",
-    "QuotaExceeded",
-    "Queued",
-    "NotEnoughDevices",
-    "NoMatchingDevice",
-    "DeviceClassMissing",
-    "DevicesTainted",
-    "PoolIncomplete",
-    "DeviceConstraint",
-]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -72,7 +55,7 @@ def test_the_states_are_ktuis() -> None:
     assert states <= set(get_args(GangState))
 
 
-@pytest.mark.parametrize("cause", CAUSES)
+@pytest.mark.parametrize("cause", get_args(Cause))
 def test_every_cause_is_there_twice(cause: str) -> None:
     count = Counter(t.cause for s in SCENARIOS.values() for t in (*s.gangs.values(), *s.pods.values()))
     assert count[cause] >= 2

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.scenarios.definitions import devices, queue
+from tests.scenarios.definitions import devices, lookalikes, nodes, queue, states
 from tests.scenarios.scenario import Scenario
 
-SCENARIOS: Final[dict[str, Scenario]] = {s.name: s for module in (queue, devices) for s in module.SCENARIOS}
+SCENARIOS: Final[dict[str, Scenario]] = {
+    s.name: s for module in (queue, devices, nodes, lookalikes, states) for s in module.SCENARIOS
+}
