@@ -1,4 +1,4 @@
-"""`ktui demo`: the screens on the embedded cluster, which starts after the first frame and ends with them."""
+"""`ktui demo`: the screens on the embedded cluster, a process that starts after the first frame and ends with them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ktui.ui.session import Session, Sink, Target, Travel
 
 if TYPE_CHECKING:
     from ktui.cluster.state import Cluster
-    from ktui.demo.cluster import DemoCluster
+    from ktui.demo.process import DemoProcess
     from ktui.kube.connection import Connection
     from ktui.model.frame import Frame
     from ktui.recording.tape import Tape
@@ -51,7 +51,7 @@ class DemoFeed(LiveFeed):
 
     def __init__(
         self,
-        demo: DemoCluster,
+        demo: DemoProcess,
         connect: Callable[[], Connection],
         tape: Tape,
         guide: Guide,
@@ -63,7 +63,14 @@ class DemoFeed(LiveFeed):
 
     async def run(self) -> None:
         async with self._demo:
-            await super().run()
+            work = {asyncio.ensure_future(super().run()), asyncio.ensure_future(self._demo.ended())}
+            try:
+                done, _ = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
+                done.pop().result()
+            finally:
+                for task in work:
+                    task.cancel()
+                await asyncio.gather(*work, return_exceptions=True)
 
     def audit_log(self) -> Path:
         return paths.demo_audit_log()
@@ -73,15 +80,16 @@ class DemoFeed(LiveFeed):
 
 
 def _session(incident: Incident, size: int) -> Session:
-    """In a thread: imports the server and what talks to it."""
+    """In a thread: imports what talks to the cluster."""
     from ktui.commands.loopback import DemoCredentials, Loopback
-    from ktui.demo.cluster import USER, DemoCluster
+    from ktui.demo.access import DEMO_USER
+    from ktui.demo.process import DemoProcess, Play
     from ktui.kube.connection import Connection
     from ktui.recording.tape import Tape
     from ktui.recording.writer import Facts
 
-    demo = DemoCluster(size=size, sick=incident.sick)
-    tape = Tape(lambda: Facts("", "DEMO", session.target.version), lambda: (demo.token,))
+    demo = DemoProcess(Play(size, incident.sick))
+    tape = Tape(lambda: Facts("", "DEMO", session.target.version), lambda: (demo.where.token,))
 
     def feed(sink: Sink, _: Travel) -> DemoFeed:
         def take(frame: Frame) -> None:
@@ -89,13 +97,13 @@ def _session(incident: Incident, size: int) -> Session:
             sink(frame)
 
         def connect() -> Connection:
-            url = demo.server.url
-            address = Loopback("DEMO", "demo", USER, "default", url, url.removeprefix("http://"), None)
-            return Connection(address, DemoCredentials(demo.token), take, environ={})
+            url = demo.where.url
+            address = Loopback("DEMO", "demo", DEMO_USER, "default", url, url.removeprefix("http://"), None)
+            return Connection(address, DemoCredentials(demo.where.token), take, environ={})
 
         return DemoFeed(demo, connect, tape, Guide(incident), take)
 
-    session = Session(Target(context="DEMO", server="127.0.0.1", user=USER), feed)
+    session = Session(Target(context="DEMO", server="127.0.0.1", user=DEMO_USER), feed)
     if isinstance(session.feed, LiveFeed):
         session.feed.introduce = lambda version, user: introduce(session, version, user)
     return session

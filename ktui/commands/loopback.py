@@ -1,4 +1,4 @@
-"""How ktui reaches a server in its own process: by plain http over loopback, with a token that nobody else has."""
+"""How ktui reaches a server that it started itself: by plain http over loopback, with a token that nobody else has."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ktui.redact import OF_THIS_PROCESS, Redactor
 
 
 class Loopback(Target):
-    """No certificate is needed to know who answers: the address was made in this process."""
+    """No certificate is needed to know who answers: the address came from the process that we started."""
 
     @property
     def insecure(self) -> bool:
@@ -18,7 +18,7 @@ class Loopback(Target):
 
 
 class DemoCredentials:
-    """The token of a server in this very process: it may travel over loopback without TLS."""
+    """The token of a server that we started: it may travel over loopback without TLS."""
 
     generation = 0
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from ktui.demo import status
+
+DEMO_USER: Final = "on-call"
+"""Whom the demo's token stands for."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-from typing import Final, Self
+from typing import Self
 
 from ktui.demo import access
 from ktui.demo.apiserver import ApiServer
@@ -19,8 +19,6 @@ from ktui.demo.fleet import TRAFFIC, Fleet, break_gpu
 from ktui.demo.plane import Controller, Plane
 from ktui.model.resourceslice import DeviceId
 
-USER: Final = "on-call"
-
 
 class DemoCluster:
     """An async context: it listens and works inside. `token` is what lets a client in, new in every run.
@@ -31,7 +29,7 @@ class DemoCluster:
 
     def __init__(self, *, size: int = 0, sick: DeviceId | None = None, haste: float = 1.0) -> None:
         self.token = secrets.token_urlsafe(32)
-        self.server = ApiServer(tokens={self.token: access.User(USER)})
+        self.server = ApiServer(tokens={self.token: access.User(access.DEMO_USER)})
         self._size = size
         self._sick = sick
         self._haste = haste

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from kubernetes_asyncio import client, watch
 
-from ktui.demo.cluster import USER, DemoCluster
+from ktui.demo.access import DEMO_USER
+from ktui.demo.cluster import DemoCluster
 from ktui.demo.incidents import SICK
 from ktui.demo.mvcc import JSON
 from ktui.model.kinds import KINDS
@@ -143,4 +144,4 @@ async def test_only_who_has_the_token_is_let_in(demo: DemoCluster) -> None:
         with pytest.raises(client.ApiException) as refused:
             await client.CoreV1Api(api).list_node()
     assert refused.value.status == 401
-    assert demo.server.tokens[demo.token].name == USER
+    assert demo.server.tokens[demo.token].name == DEMO_USER

@@ -1,0 +1,35 @@
+"""The demo cluster's own process; see `process`."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+import msgspec
+
+from ktui.demo.cluster import DemoCluster
+from ktui.demo.process import Listening, Play
+
+
+def main() -> None:
+    play = msgspec.json.decode(sys.stdin.buffer.readline(), type=Play)
+    asyncio.run(_serve(play))
+
+
+async def _serve(play: Play) -> None:
+    async with DemoCluster(size=play.size, sick=play.sick) as demo:
+        answer = Listening(demo.server.url, demo.token)
+        sys.stdout.buffer.write(msgspec.json.encode(answer) + b"\n")
+        sys.stdout.buffer.flush()
+        await _end_of_input()
+
+
+async def _end_of_input() -> None:
+    reader = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    await reader.read()
+
+
+if __name__ == "__main__":
+    main()
