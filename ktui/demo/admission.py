@@ -5,6 +5,7 @@ To let the server check another kind: its known fields in `FIELDS`, and a functi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -38,6 +39,32 @@ FIELDS: Final[dict[str, Shape]] = {
 }
 
 
+_WITHOUT_STATUS: Final = frozenset({"DeviceClass", "Event", "ResourceClaimTemplate", "ResourceSlice", "Workload"})
+_SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+
+
+def check_name(kind: Kind, name: Any) -> None:
+    """Raises Refused (422) for a name that is no RFC 1123 subdomain; that there is none is not said here."""
+    if isinstance(name, str) and name and not _SUBDOMAIN.fullmatch(name):
+        why = (
+            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start"
+            " and end with an alphanumeric character"
+        )
+        raise status.invalid(kind, name, ("FieldValueInvalid", "metadata.name", f'Invalid value: "{name}": {why}'))
+
+
+def has_status(kind: Kind) -> bool:
+    """Whether the kind has a status, and with it a subresource of that name."""
+    return kind.name not in _WITHOUT_STATUS
+
+
+def without_status(kind: Kind, obj: JSON) -> JSON:
+    """A new object as a person may make it: its status is the controllers' to write."""
+    if not has_status(kind):
+        return obj
+    return {**obj, "status": {"phase": "Pending"} if kind.name == "Pod" else {}}
+
+
 def unknown_fields(kind: Kind, obj: JSON) -> list[str]:
     """Paths that the kind does not have, for fieldValidation=Strict."""
     shape = FIELDS.get(kind.name)
@@ -53,6 +80,19 @@ def _unknown(value: Any, shape: Shape | None, prefix: str) -> list[str]:
     for name, below in shape.items():
         found += _unknown(value.get(name), below, f"{prefix}{name}.")
     return found
+
+
+def known_fields(kind: Kind, obj: JSON) -> JSON:
+    """The object without what the kind does not have: a decoder has no place for it."""
+    shape = FIELDS.get(kind.name)
+    known: JSON = obj if shape is None else _known(obj, {"metadata": None, **shape})
+    return known
+
+
+def _known(value: Any, shape: Shape | None) -> Any:
+    if shape is None or not isinstance(value, dict):
+        return value
+    return {name: _known(each, shape[name]) for name, each in value.items() if name in shape}
 
 
 def admit(kind: Kind, obj: JSON, now: str) -> JSON:

@@ -1,7 +1,7 @@
 """The embedded API server: the real protocol on loopback, so that `ktui demo` runs the same code as a live cluster.
 
 It covers what ktui and a plain API client use: discovery, list, watch, single objects, patches, dry run, access reviews, tokens.
-Not covered: protobuf and CBOR, Table answers, strategic and server-side apply, admission webhooks, aggregated APIs.
+Not covered: protobuf and CBOR, Table answers, server-side apply, deletion of collections, admission webhooks, aggregated APIs.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from ktui.demo import access, patch, reads, status
+from ktui.demo import access, admission, options, patch, reads, status
 from ktui.demo.documents import AGGREGATED, Documents
 from ktui.demo.mvcc import JSON, Database
 from ktui.demo.registry import Registry
 from ktui.demo.requests import Address, Serves, Shape, parse
+from ktui.demo.strategic import strategic_merge_patch
 from ktui.model.kinds import KINDS, Kind
 
 Send = Callable[[web.Request, web.StreamResponse, bytes], Awaitable[None]]
@@ -48,6 +49,7 @@ SERVES_1_35: Final[Serves] = {
 _PATCHES: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "application/merge-patch+json": patch.merge_patch,
     "application/json-patch+json": patch.json_patch,
+    "application/strategic-merge-patch+json": strategic_merge_patch,
 }
 _MAX_BODY: Final = 3 * 1024 * 1024
 
@@ -169,6 +171,9 @@ class ApiServer:
         return _no_such_path() if document is None else _json(document)
 
     async def _resource(self, request: web.Request, address: Address, kind: Kind) -> web.StreamResponse:
+        options.check_accept(request.headers.get("Accept", ""))
+        if address.subresource and not (address.subresource == "status" and admission.has_status(kind)):
+            raise status.no_such_resource()
         if not address.name:
             match request.method:
                 case "GET" if _watches(request):
@@ -184,12 +189,15 @@ class ApiServer:
                 return _json(shape.object(self.registry.get(kind, address.key)))
             case "PUT":
                 new = await _body(request)
+                if (name := (new.get("metadata") or {}).get("name")) not in (None, address.name):
+                    why = f"the name of the object ({name}) does not match the name on the URL ({address.name})"
+                    raise status.bad_request(why)
                 return self._updated(request, address, shape, lambda _: new)
             case "PATCH":
                 apply = _PATCHES.get(request.content_type)
                 if apply is None:
                     raise status.unsupported_media_type(", ".join(_PATCHES))
-                change = await _body(request, dict if apply is patch.merge_patch else list)
+                change = await _decoded(request, list if apply is patch.json_patch else dict)
                 return self._updated(request, address, shape, lambda old: apply(old, change))
             case "DELETE":
                 return await self._delete(request, address, kind)
@@ -229,32 +237,43 @@ class ApiServer:
             raise status.bad_request(
                 "the namespace of the provided object does not match the namespace sent on the request"
             )
-        made = self.registry.create(
-            kind, {**obj, "metadata": metadata}, dry_run=_dry_run(request), strict=_strict(request)
-        )
-        return _json(Shape.of(kind, address, "").object(made), 201)
+        admission.check_name(kind, metadata.get("name"))
+        wanted = admission.without_status(kind, {**obj, "metadata": metadata})
+        asked = _write_options(request)
+        made = self.registry.create(kind, wanted, dry_run=asked.dry_run, strict=asked.strict)
+        return _warned(_json(Shape.of(kind, address, "").object(made), 201), kind, wanted, asked)
 
     def _updated(
         self, request: web.Request, address: Address, shape: Shape, change: Callable[[JSON], JSON]
     ) -> web.StreamResponse:
+        asked = _write_options(request)
+        wanted: JSON = {}
+
+        def remembered(old: JSON) -> JSON:
+            nonlocal wanted
+            wanted = change(old)
+            return wanted
+
         new = self.registry.update(
             shape.kind,
             address.key,
-            change,
+            remembered,
             subresource=address.subresource,
-            dry_run=_dry_run(request),
-            strict=_strict(request),
+            dry_run=asked.dry_run,
+            strict=asked.strict,
         )
-        return _json(shape.object(new))
+        return _warned(_json(shape.object(new)), shape.kind, wanted, asked)
 
     async def _delete(self, request: web.Request, address: Address, kind: Kind) -> web.StreamResponse:
         # As in a real server, the query counts only where there is no body.
-        if request.body_exists:
-            options = await _body(request)
-            dry_run = options.get("dryRun") == ["All"]
-        else:
-            options, dry_run = {}, _dry_run(request)
-        last = self.registry.delete(kind, address.key, preconditions=options.get("preconditions"), dry_run=dry_run)
+        said = await _body(request) if request.body_exists else {}
+        query = request.query
+        dry_run = (said.get("dryRun") or []) if request.body_exists else query.getall("dryRun", [])
+        asked = options.write_options("DELETE", dry_run, "")
+        options.check_propagation(said.get("propagationPolicy", query.get("propagationPolicy")))
+        last = self.registry.delete(kind, address.key, preconditions=said.get("preconditions"), dry_run=asked.dry_run)
+        if last["metadata"].get("finalizers"):
+            return _json(Shape.of(kind, address, "").object(last))
         details = {
             "name": address.name,
             **({"group": kind.group} if kind.group else {}),
@@ -265,8 +284,10 @@ class ApiServer:
 
     async def _review(self, request: web.Request, address: Address, user: access.User) -> web.StreamResponse:
         """Everybody may ask about themselves."""
-        if request.method != "POST" or address.version != "v1":
+        if address.version != "v1":
             return _no_such_path()
+        if request.method != "POST":
+            raise status.method_not_allowed()
         review = await _body(request)
         spec = review.get("spec") or {}
         match address.plural:
@@ -275,6 +296,8 @@ class ApiServer:
             case "selfsubjectaccessreviews":
                 answer = {"allowed": self.authorizer(_reviewed(user, spec))}
             case "selfsubjectrulesreviews":
+                if not spec.get("namespace"):
+                    raise status.bad_request("no namespace on request")
                 answer = self._rules(user, spec.get("namespace", ""))
             case _:
                 return _no_such_path()
@@ -306,7 +329,10 @@ def _attributes(user: access.User, request: web.Request, address: Address) -> ac
 
 def _reviewed(user: access.User, spec: JSON) -> access.Attributes:
     if "resourceAttributes" not in spec:
-        path = spec.get("nonResourceAttributes") or {}
+        path = spec.get("nonResourceAttributes")
+        if path is None:
+            why = "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified"
+            raise status.Refused(422, "Invalid", f'.authorization.k8s.io "" is invalid: spec: {why}')
         return access.Attributes(user, path.get("verb", ""), path=path.get("path", "/"))
     asked = spec["resourceAttributes"]
     fields = ("verb", "group", "resource", "subresource", "namespace", "name")
@@ -318,18 +344,26 @@ def _watches(request: web.Request) -> bool:
     return request.query.get("watch") in ("1", "t", "T", "true", "TRUE", "True")
 
 
-def _dry_run(request: web.Request) -> bool:
-    asked = request.query.getall("dryRun", [])
-    if asked not in ([], ["All"]):
-        raise status.bad_request(f"invalid dryRun: {asked}")
-    return bool(asked)
+def _write_options(request: web.Request) -> options.WriteOptions:
+    query = request.query
+    return options.write_options(request.method, query.getall("dryRun", []), query.get("fieldValidation", ""))
 
 
-def _strict(request: web.Request) -> bool:
-    return request.query.get("fieldValidation") == "Strict"
+def _warned(answer: web.Response, kind: Kind, wanted: JSON, asked: options.WriteOptions) -> web.Response:
+    """With a Warning header (RFC 7234, section 5.5) for each unknown field."""
+    for field in admission.unknown_fields(kind, wanted) if asked.warn else ():
+        answer.headers.add("Warning", f'299 - "unknown field \\"{field}\\""')
+    return answer
 
 
-async def _body(request: web.Request, kind: type[Any] = dict) -> Any:
+async def _body(request: web.Request) -> JSON:
+    """The object that the request carries."""
+    options.check_content_type(request.headers.get("Content-Type", "").partition(";")[0].strip())
+    body: JSON = await _decoded(request, dict)
+    return body
+
+
+async def _decoded(request: web.Request, kind: type[Any]) -> Any:
     try:
         return msgspec.json.decode(await request.read(), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

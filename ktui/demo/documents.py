@@ -32,7 +32,18 @@ class Documents:
         match path.strip("/").split("/"):
             case ["version"]:
                 major, minor, *_ = self._git_version.removeprefix("v").split(".")
-                return {"major": major, "minor": minor, "gitVersion": self._git_version, "platform": "linux/amd64"}
+                # Every field of version.Info: clients that check their models refuse an answer that lacks one.
+                return {
+                    "major": major,
+                    "minor": minor,
+                    "gitVersion": self._git_version,
+                    "gitCommit": "unknown",
+                    "gitTreeState": "clean",
+                    "buildDate": "1970-01-01T00:00:00Z",
+                    "goVersion": "unknown",
+                    "compiler": "python",
+                    "platform": "linux/amd64",
+                }
             case ["api"]:
                 return {"kind": "APIVersions", "versions": ["v1"]}
             case ["apis"]:

@@ -21,7 +21,7 @@ def merge_patch(target: Any, patch: Any) -> Any:
 
 
 def json_patch(document: Any, operations: Any) -> Any:
-    """Raises Refused: 400 for what is not a patch, 422 for a test that fails or a path that is not there."""
+    """Raises Refused: 400 for what is not a patch, 422 for a test that fails, a path that is not there, or no operation."""
     if not isinstance(operations, list) or not all(isinstance(each, dict) for each in operations):
         raise status.bad_request("a JSON patch is a list of operations")
     holder = {"": copy.deepcopy(document)}
@@ -44,9 +44,9 @@ def _apply(holder: dict[str, Any], operation: dict[str, Any]) -> None:
         if kind == "move":
             _remove(holder, source)
     elif kind != "remove":
-        raise status.bad_request(f"unknown operation of a JSON patch: {kind}")
+        raise status.unprocessable()
     if kind == "test":
-        if _read(holder, path) != value:
+        if _read_or_null(holder, path) != value:
             raise status.unprocessable()
     elif kind == "remove":
         _remove(holder, path)
@@ -57,6 +57,12 @@ def _apply(holder: dict[str, Any], operation: dict[str, Any]) -> None:
 def _read(holder: dict[str, Any], path: str) -> Any:
     parent, last = _parent(holder, path)
     return parent[_index(parent, last)]
+
+
+def _read_or_null(holder: dict[str, Any], path: str) -> Any:
+    """As a server's library does: a member that is not there is null for a test, though its parent must be there."""
+    parent, last = _parent(holder, path)
+    return parent.get(last) if isinstance(parent, dict) else parent[_index(parent, last)]
 
 
 def _remove(holder: dict[str, Any], path: str) -> None:

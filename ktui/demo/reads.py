@@ -23,6 +23,8 @@ GZIP_FROM: Final = 128 * 1024
 
 _AT_ONCE: Final = 200  # objects that are encoded before others have their turn
 
+_MATCHES: Final = ("Exact", "NotOlderThan")
+
 Query = Mapping[str, str]
 
 
@@ -52,7 +54,7 @@ class Options(Struct, frozen=True):
 
 async def list_objects(database: Database, shape: Shape, address: Address, query: Query, timers: ReadTimers) -> JSON:
     """One page. Raises Refused: 400, 410 (token too old), 422, 504 (revision from the future)."""
-    options = _list_options(query)
+    options = _list_options(query, shape.kind.name)
     await _wait_for(database, options.revision, timers)
     revision = options.token.revision if options.token else database.revision
     if query.get("resourceVersionMatch") == "Exact":
@@ -105,11 +107,11 @@ class Watch:
         self._address = address
         self._timers = timers
         self._stopping = stopping
-        self._matches = _selected(query)
+        self._matches = _selected(query, shape.kind.name)
         self._revision = _revision(query.get("resourceVersion", ""))
         self._initial_events = query.get("sendInitialEvents") == "true" or self._revision == 0
         self._bookmarks = query.get("allowWatchBookmarks") in ("true", "1")
-        self._seconds = _timeout(query, timers)
+        self._seconds = _timeout(query) or random.uniform(*timers.timeout)  # noqa: S311 (spreads reconnects)
 
     async def lines(self) -> AsyncGenerator[bytes]:
         """Lines of JSON, several at a time, until the time is up, the history is gone or the server stops."""
@@ -217,17 +219,16 @@ def _in_scope(key: Key, address: Address) -> bool:
     return not address.namespace or key[0] == address.namespace
 
 
-def _timeout(query: Query, timers: ReadTimers) -> float:
+def _timeout(query: Query) -> float:
+    """Seconds; 0 when the request names none. Raises Refused (400)."""
     text = query.get("timeoutSeconds", "0")
     seconds = _integer(text.removeprefix("-"))
     if seconds is None:
         raise status.bad_request(f"invalid timeoutSeconds: {text[:80]}")
-    if text.startswith("-"):
-        return -float(seconds)
-    return float(seconds) if seconds else random.uniform(*timers.timeout)  # noqa: S311 (spreads reconnects)
+    return -float(seconds) if text.startswith("-") else float(seconds)
 
 
-def _list_options(query: Query) -> Options:
+def _list_options(query: Query, kind: str) -> Options:
     match, version, token = (
         query.get("resourceVersionMatch"),
         query.get("resourceVersion", ""),
@@ -235,6 +236,10 @@ def _list_options(query: Query) -> Options:
     )
     if "sendInitialEvents" in query:
         raise status.bad_list_options("sendInitialEvents", "Forbidden: sendInitialEvents is forbidden for list")
+    if match not in (None, "", *_MATCHES):
+        listed = ", ".join(f'"{each}"' for each in (*_MATCHES, ""))
+        why = f'Unsupported value: "{match}": supported values: {listed}'
+        raise status.bad_options("ListOptions", "FieldValueNotSupported", "resourceVersionMatch", why)
     if match and not version:
         raise status.bad_list_options(
             "resourceVersionMatch", "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided"
@@ -249,20 +254,22 @@ def _list_options(query: Query) -> Options:
         )
     if token and version not in ("", "0"):
         raise status.bad_request("specifying resource version is not allowed when using continue")
+    _timeout(query)
     limit = _integer(query.get("limit", "0"))
     if limit is None:
         raise status.bad_request(f"invalid limit: {query['limit'][:80]}")
-    return Options(_selected(query), _revision(version), limit, _decode(token) if token else None)
+    return Options(_selected(query, kind), _revision(version), limit, _decode(token) if token else None)
 
 
 def _selects(matches: Predicate | None, stored: Stored) -> bool:
     return matches is None or matches(plain(stored))
 
 
-def _selected(query: Query) -> Predicate | None:
+def _selected(query: Query, kind: str) -> Predicate | None:
     if not query.get("labelSelector") and not query.get("fieldSelector"):
         return None
-    labels, fields = label_selector(query.get("labelSelector", "")), field_selector(query.get("fieldSelector", ""))
+    labels = label_selector(query.get("labelSelector", ""))
+    fields = field_selector(query.get("fieldSelector", ""), kind)
     return lambda obj: labels(obj) and fields(obj)
 
 

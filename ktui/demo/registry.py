@@ -15,8 +15,10 @@ from typing import Any
 from ktui.demo import admission, status
 from ktui.demo.mvcc import JSON, Database, Key
 from ktui.model.kinds import Kind
+from ktui.model.time import parse_time
 
 _IMMUTABLE = ("uid", "creationTimestamp", "namespace", "name")
+_DELETION = ("deletionTimestamp", "deletionGracePeriodSeconds")
 
 
 def utc_now() -> str:
@@ -52,7 +54,8 @@ class Registry:
         if self.database.get(kind.name, key) is not None:
             raise status.already_exists(kind, name)
         metadata |= {"uid": str(uuid.uuid4()), "creationTimestamp": self._now(), "generation": 1}
-        made = admission.admit(kind, _plain({**obj, "metadata": metadata}), self._now())
+        made = admission.known_fields(kind, _plain({**obj, "metadata": metadata}))
+        made = admission.admit(kind, made, self._now())
         return made if dry_run else self.database.put(kind.name, key, made)
 
     def update(
@@ -74,13 +77,14 @@ class Registry:
         before, after = old["metadata"], wanted["metadata"]
         if after.get("resourceVersion") not in (None, "", before["resourceVersion"]):
             raise status.modified(kind, key[1])
-        changed = [each for each in _IMMUTABLE if after.get(each) not in (None, "", before.get(each))]
+        changed = [each for each in _IMMUTABLE if not _same(each, before.get(each), after.get(each))]
         if changed:
             value, field = after[changed[0]], f"metadata.{changed[0]}"
             raise status.invalid(
                 kind, key[1], ("FieldValueInvalid", field, f'Invalid value: "{value}": field is immutable')
             )
-        new = _merged(old, wanted, subresource)
+        _check_finalizers(kind, before, after)
+        new = admission.known_fields(kind, _merged(old, wanted, subresource))
         if not subresource:
             new = admission.admit(kind, new, self._now())
         if new.get("spec") != old.get("spec"):
@@ -105,7 +109,10 @@ class Registry:
         if dry_run:
             return old
         if metadata.get("finalizers"):
-            marked = {**old, "metadata": {"deletionTimestamp": self._now(), **metadata}}
+            marked = {
+                **old,
+                "metadata": {"deletionTimestamp": self._now(), "deletionGracePeriodSeconds": 0, **metadata},
+            }
             return self.database.put(kind.name, key, marked) if marked != old else old
         return self.database.remove(kind.name, key)
 
@@ -116,6 +123,23 @@ def _check_fields(kind: Kind, obj: JSON, strict: bool) -> None:
         raise status.bad_request(
             f'{kind.name} in version "{kind.versions[0]}" cannot be handled as a {kind.name}: strict decoding error: {listed}'
         )
+
+
+def _same(field: str, before: Any, after: Any) -> bool:
+    """Whether an update leaves a field alone, by saying nothing or by saying the same; a time may be written otherwise."""
+    if field == "creationTimestamp" and isinstance(after, str) and after:
+        return parse_time(after) == parse_time(before)
+    return after in (None, "", before)
+
+
+def _check_finalizers(kind: Kind, before: JSON, after: JSON) -> None:
+    added = set(after.get("finalizers") or ()) - set(before.get("finalizers") or ())
+    if before.get("deletionTimestamp") and added:
+        listed = ", ".join(f'"{each}"' for each in sorted(added))
+        why = (
+            f"no new finalizers can be added if the object is being deleted, found new finalizers []string{{{listed}}}"
+        )
+        raise status.invalid(kind, before["name"], ("FieldValueForbidden", "metadata.finalizers", f"Forbidden: {why}"))
 
 
 def _plain(obj: JSON) -> JSON:
@@ -131,7 +155,7 @@ def _merged(old: JSON, wanted: JSON, subresource: str) -> JSON:
     }
     if subresource == "status":
         return {**old, "status": wanted.get("status"), "metadata": dict(old["metadata"])}
-    deletion = {each: old["metadata"][each] for each in ("deletionTimestamp",) if each in old["metadata"]}
+    deletion = {each: old["metadata"][each] for each in _DELETION if each in old["metadata"]}
     new = _plain({**wanted, "metadata": {**wanted["metadata"], **kept, **deletion}})
     new.pop("status", None)
     return {**new, "status": old["status"]} if "status" in old else new

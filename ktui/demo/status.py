@@ -70,14 +70,19 @@ def unprocessable() -> Refused:
     return Refused(422, "Invalid", message, {})
 
 
-def bad_list_options(field: str, message: str) -> Refused:
-    """Parameters of a list or watch that do not go together."""
+def bad_options(kind: str, reason: str, field: str, message: str) -> Refused:
+    """A query or DeleteOptions with a value that there is not; `kind` is e.g. "CreateOptions"."""
     details = {
         "group": "meta.k8s.io",
-        "kind": "ListOptions",
-        "causes": [{"reason": "FieldValueForbidden", "message": message, "field": field}],
+        "kind": kind,
+        "causes": [{"reason": reason, "message": message, "field": field}],
     }
-    return Refused(422, "Invalid", f'ListOptions.meta.k8s.io "" is invalid: {field}: {message}', details)
+    return Refused(422, "Invalid", f'{kind}.meta.k8s.io "" is invalid: {field}: {message}', details)
+
+
+def bad_list_options(field: str, message: str) -> Refused:
+    """Parameters of a list or watch that do not go together."""
+    return bad_options("ListOptions", "FieldValueForbidden", field, message)
 
 
 def bad_request(message: str) -> Refused:
@@ -107,6 +112,10 @@ def method_not_allowed() -> Refused:
 def unsupported_media_type(accepted: str) -> Refused:
     message = f"the body of the request was in an unknown format - accepted media types include: {accepted}"
     return Refused(415, "UnsupportedMediaType", message)
+
+
+def not_acceptable(spoken: str) -> Refused:
+    return Refused(406, "NotAcceptable", f"only the following media types are accepted: {spoken}")
 
 
 def too_old(requested: int, oldest: int) -> Refused:

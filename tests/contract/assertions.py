@@ -24,8 +24,10 @@ _LIMITS: Final = """\
 ## What cannot be shown side by side
 
 - A real server cannot be made to answer 429 or 503 at will: what ktui makes of them is tested on the embedded server alone.
-- A real server also speaks protobuf, YAML and Table, merges patches strategically, applies changes server-side and deletes
-  whole collections. The embedded one answers in JSON, and refuses such patches (415) and methods (405).
+- A real server also speaks protobuf, YAML, CBOR and Table, applies changes server-side and deletes whole collections. The
+  embedded one speaks JSON, whole or as metadata only, and refuses everything else with the real one's codes: 406, 415, 405.
+- The embedded server checks the fields of DeviceTaintRules and HorizontalPodAutoscalers, the kinds that ktui writes; other
+  kinds are stored as they are sent.
 - The embedded server keeps no managedFields, and creates objects in namespaces that nobody made.
 """
 

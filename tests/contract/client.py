@@ -85,7 +85,13 @@ class Client:
             return Answer(response.status, response.headers, await response.read())
 
     async def watch(
-        self, path: str, query: Mapping[str, str], *, stop_after: int = 0, seconds: float = 30.0
+        self,
+        path: str,
+        query: Mapping[str, str],
+        *,
+        stop_after: int = 0,
+        seconds: float = 30.0,
+        headers: Mapping[str, str] | None = None,
     ) -> list[Json]:
         """The events until the stream ends, or until there are `stop_after` of them. Raises TimeoutError."""
         events: list[Json] = []
@@ -93,7 +99,7 @@ class Client:
             async with self._session.get(
                 self.url + path,
                 params={"watch": "1", **query},
-                headers=self._headers(self.tokens["admin"], "", {"Accept-Encoding": "identity"}),
+                headers=self._headers(self.tokens["admin"], "", headers),
                 ssl=self._tls if self._tls is not None else True,
             ) as response:
                 assert response.status == 200, await response.read()

@@ -8,10 +8,12 @@ AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryLi
 
 
 async def test_version(client: Client) -> None:
-    """The version says which Kubernetes it is, whole and in two numbers."""
+    """The version says which Kubernetes it is, whole and in two numbers, and of what it was built."""
     version = (await client.call("GET", "/version")).json
     assert version["gitVersion"].startswith("v1.37.")
     assert (version["major"], version["minor"]) == ("1", "37")
+    built = {"gitCommit", "gitTreeState", "buildDate", "goVersion", "compiler", "platform"}
+    assert built <= version.keys()
 
 
 async def test_aggregated_discovery_lists_resources_with_verbs_and_scope(client: Client) -> None:
@@ -52,6 +54,14 @@ async def test_legacy_discovery(client: Client) -> None:
     listed = (await client.call("GET", "/apis/resource.k8s.io/v1")).json
     assert listed["groupVersion"] == "resource.k8s.io/v1"
     assert "list" in next(each for each in listed["resources"] if each["name"] == "devicetaintrules")["verbs"]
+
+
+async def test_the_document_of_one_group(client: Client) -> None:
+    """A group's own document names its versions and the one that is preferred."""
+    group = (await client.call("GET", "/apis/resource.k8s.io")).json
+    assert (group["kind"], group["name"]) == ("APIGroup", "resource.k8s.io")
+    assert group["preferredVersion"] == {"groupVersion": "resource.k8s.io/v1", "version": "v1"}
+    assert group["preferredVersion"] in group["versions"]
 
 
 async def test_w39_what_is_not_served_in_a_known_group(client: Client) -> None:
