@@ -33,6 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader went away (`ktui get … | head`); keep the interpreter from failing again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except Exception as error:  # noqa: BLE001 - a defect, and nobody else is left to tell of it
+        return _crashed(error)
 
 
 def _flushed(arguments: list[str]) -> int:
@@ -47,28 +49,35 @@ def _run(arguments: list[str]) -> int:
 
     try:
         args = parser().parse_args(arguments)
-        command = getattr(args, "command", None)
-        if command and args.record:
-            from ktui.errors import UsageError
+        from ktui.debuglog import writing
 
-            raise UsageError("--record goes with the screens; without them it is `ktui record FILE`")
-        if command == "get":
-            from ktui.commands import get
-
-            return get.run(args)
-        if command in ("taint", "untaint", "min-replicas"):
-            from ktui.commands import act
-
-            return act.run(args)
-        if command == "record":
-            from ktui.commands import record
-
-            return record.run(args)
-        from ktui.commands import tui
-
-        return tui.run(args)
+        with writing(getattr(args, "debug_log", None)):
+            return _carry_out(args)
     except KtuiError as error:
         return _fail(str(error), error.exit_code)
+
+
+def _carry_out(args: argparse.Namespace) -> int:
+    command = getattr(args, "command", None)
+    if command and args.record:
+        from ktui.errors import UsageError
+
+        raise UsageError("--record goes with the screens; without them it is `ktui record FILE`")
+    if command == "get":
+        from ktui.commands import get
+
+        return get.run(args)
+    if command in ("taint", "untaint", "min-replicas"):
+        from ktui.commands import act
+
+        return act.run(args)
+    if command == "record":
+        from ktui.commands import record
+
+        return record.run(args)
+    from ktui.commands import tui
+
+    return tui.run(args)
 
 
 def _fail(message: str, code: int) -> int:
@@ -76,6 +85,14 @@ def _fail(message: str, code: int) -> int:
 
     print(f"ktui: {safe(message, 2000)}", file=sys.stderr)
     return code
+
+
+def _crashed(error: Exception) -> int:
+    from ktui import crash
+    from ktui.ui.safe import safe
+
+    print(safe(crash.end(error), 2000), file=sys.stderr)
+    return 1
 
 
 def parser() -> argparse.ArgumentParser:
@@ -151,6 +168,13 @@ def parser() -> argparse.ArgumentParser:
     demo.add_argument("--size", type=int, default=0, metavar="PODS", help="make a fleet of at least this many pods")
 
     _add_actions(commands, cluster)
+    for command in (top, *commands.choices.values()):
+        command.add_argument(
+            "--debug-log",
+            metavar="FILE",
+            default=argparse.SUPPRESS,
+            help="write what ktui does to a new file, without secrets",
+        )
     return top
 
 

@@ -17,6 +17,11 @@ def demo_audit_log() -> Path:
     return _state() / "demo-audit.log"
 
 
+def crash_reports() -> Path:
+    """The directory of reports about unexpected failures: $XDG_STATE_HOME/ktui/crashes."""
+    return _state() / "crashes"
+
+
 def _state() -> Path:
     from platformdirs import user_state_path
 

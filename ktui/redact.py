@@ -50,7 +50,7 @@ _LOOKS_SECRET: Final = re.compile(
     r"|-----BEGIN [A-Z0-9 ]+-----.*?(?:-----END [A-Z0-9 ]+-----|\Z)"
     r"|LS0tLS1CRUdJTi[A-Za-z0-9+/=_\s-]*"
     r"|(?<=://)[^\s/@\"']+(?=@)"  # user info of a URL
-    r"|(?<=://)[^\s/\"']*:[^\s\"'@]*(?=@)",  # a password with a slash in it
+    r"|(?<=://)[^\s/\"']{0,200}:[^\s\"'@]{0,400}(?=@)",  # a password with a slash in it
     re.DOTALL,
 )
 _NAMED: Final = re.compile(
@@ -119,7 +119,8 @@ class _Looks:
         forms = _longest_first(form for secret in known for form in _forms(secret))
         escapes = _longest_first(form for secret in known for form in _escapes(secret))
         cores = _longest_first(core for secret in known for core in _base64_cores(secret))
-        runs = (rf"[A-Za-z0-9+/=_-]*{re.escape(core)}[A-Za-z0-9+/=_-]*" for core in cores)
+        # Only from where a run of such characters begins: a long one would be looked through once for each of its characters.
+        runs = (rf"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/=_-]*{re.escape(core)}[A-Za-z0-9+/=_-]*" for core in cores)
         ours = "|".join([*map(re.escape, forms), *(f"(?i:{re.escape(escape)})" for escape in escapes), *runs])
         self.known = known
         self.ours = re.compile(ours) if ours else None
@@ -142,7 +143,7 @@ def _as_json(text: str) -> str:
 
 
 def _forms(secret: str) -> Iterable[str]:
-    """The secret as it is, and as it stands in URLs and in quotes: JSON by most programs, by Go, and in ASCII."""
+    """The secret as it is, and as it stands in URLs and in quotes, once or twice: JSON by most programs, by Go, and in ASCII."""
     yield from (
         secret,
         quote(secret, safe="", errors=_ANY),
@@ -150,7 +151,7 @@ def _forms(secret: str) -> Iterable[str]:
         quote_plus(secret, errors=_ANY),
     )
     plain, ascii_only = _as_json(secret), json.dumps(secret)[1:-1]
-    for escaped in (plain, ascii_only):
+    for escaped in (plain, ascii_only, _as_json(plain), _as_json(ascii_only)):
         yield escaped
         yield escaped.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
 
@@ -161,7 +162,8 @@ def _escapes(secret: str) -> Iterable[str]:
     yield data.hex()
     yield "".join(f"%{byte:02x}" for byte in data)
     units = secret.encode("utf-16-be", _ANY).hex()
-    yield "".join(rf"\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+    for escape in (r"\u", r"\\u"):  # the second where the text was quoted once more
+        yield "".join(f"{escape}{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
 def _base64_cores(secret: str) -> Iterable[str]:

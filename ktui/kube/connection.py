@@ -144,6 +144,7 @@ class Connection:
                 await run()
             except Exception as error:  # noqa: BLE001 (see above)
                 _log.warning("%s: unexpected %s", name, type(error).__name__)
+                _log.debug("%s", name, exc_info=True)
                 await asyncio.sleep(self._timers.backoff_cap)
 
     def _take(self, frame: Frame) -> None:

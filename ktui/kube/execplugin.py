@@ -12,6 +12,7 @@ import base64
 import os
 import shutil
 import signal
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from typing import IO, Final
 import msgspec
 
 from ktui.errors import KtuiError
+from ktui.kube.journal import journaled
 from ktui.kube.printable import last_line, plain_text, quoted
 from ktui.kube.target import ExecSettings, Target
 from ktui.model.decode import NOT_DECODED
@@ -82,9 +84,11 @@ async def run_plugin(
     path = find_command(settings, environ)
     settings.policy.check(settings.command, path, environ)
     limit = time_limit or (INTERACTIVE_TIME_LIMIT if interactive else TIME_LIMIT)
-    outcome = await _run(
-        [path, *settings.args], _environment(settings, environ, cluster, interactive), interactive, limit
-    )
+    with journaled(_name(settings), time.monotonic) as note:
+        outcome = await _run(
+            [path, *settings.args], _environment(settings, environ, cluster, interactive), interactive, limit
+        )
+        note("no answer" if outcome.returncode is None else f"exit code {outcome.returncode}")
     if outcome.returncode is None:
         raise PluginError(f"{_name(settings)} gave no answer in {limit:.0f} s", outcome.stderr)
     if outcome.returncode != 0:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 
 from ktui.errors import KtuiError
 from ktui.kube.failures import ApiError
 from ktui.kube.login import NeedsLogin
 from ktui.kube.transport import Transport
+
+_log = logging.getLogger(__name__)
 
 
 class Host:
@@ -32,6 +35,7 @@ class Host:
     def new_epoch(self, finder: object) -> None:
         """Versions remembered so far mean nothing any more. `finder` is the stream that noticed; the others are to be told."""
         self.epoch += 1
+        _log.debug("the server's state went back in time: epoch %d", self.epoch)
         self.on_new_epoch(finder)
 
     async def alive(self) -> bool:

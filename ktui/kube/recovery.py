@@ -158,6 +158,7 @@ class Recovery:
         """What could not be understood, or taken. The second time at the same version, go around it by a list in pages."""
         if not isinstance(error, KtuiError):
             _log.warning("stream of %s: unexpected %s", self.path, type(error).__name__)
+            _log.debug("stream of %s", self.path, exc_info=error)
         self._position.bad_events += 1
         if self._position.bad_events > 1:
             self._position.bad_events = 0

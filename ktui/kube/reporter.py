@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
 from ktui.kube.gate import Hold
 from ktui.kube.timers import Clock, Timers
 from ktui.model.frame import Frame, Source, StreamPhase, StreamState
+
+_log = logging.getLogger(__name__)
 
 
 class Reporter:
@@ -30,6 +33,8 @@ class Reporter:
         told = self._told
         if seconds is None and told and told.until is None and (told.phase, told.message) == (phase, message):
             return
+        what, wait = self.source.selector or "all", "" if seconds is None else f" for {seconds:.1f} s"
+        _log.debug("stream of %s (%s): %s%s %s", self.source.path, what, phase, wait, message)
         self._send(StreamState(self.source, phase, message, None if seconds is None else self._clock.wall() + seconds))
 
     def watching(self) -> None:

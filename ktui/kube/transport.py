@@ -7,6 +7,7 @@ netrc, proxies of the environment that do not apply), how long to wait, how much
 from __future__ import annotations
 
 import asyncio
+import logging
 import platform
 import ssl
 import sys
@@ -34,6 +35,7 @@ from ktui.kube.failures import (
     one_line,
 )
 from ktui.kube.gate import Gate
+from ktui.kube.journal import journaled
 from ktui.kube.proxy import proxy_for
 from ktui.kube.readonly import check_read_only
 from ktui.kube.session import NOTHING_SENT, Session, end_with_connection, hang_up, send_once
@@ -48,6 +50,8 @@ OLDEST_AIOHTTP: Final = (3, 14)
 
 _READS: Final = ("GET", "HEAD")
 _CLOSED: Final = "this connection is closed"
+
+_log = logging.getLogger(__name__)
 
 Params = Mapping[str, str]
 
@@ -83,6 +87,14 @@ class _Request(Struct, frozen=True):
     headers: Mapping[str, str] | None
     limits: aiohttp.ClientTimeout
     headers_within: float | None = None
+
+    @property
+    def query(self) -> str:
+        return f"?{urlencode(self.params)}" if self.params else ""
+
+    @property
+    def words(self) -> str:
+        return f"{self.method} {self.path}{self.query}"
 
 
 class Counters(Struct):
@@ -151,10 +163,15 @@ class Transport:
         """
         total = self.timers.short_get if timeout is None and stall is None else timeout
         limits = aiohttp.ClientTimeout(total=total, connect=self.timers.connect, sock_read=stall)
-        async with self._exchange(_Request(method, path, params, body, headers, limits)) as (response, _):
-            if response.status >= 400:
-                await self._refuse(response)
-            return Response(response.status, response.headers, await self._read(response, limit, method))
+        asked = _Request(method, path, params, body, headers, limits)
+        with journaled(asked.words, self.clock.monotonic) as note:
+            async with self._exchange(asked) as (response, _):
+                note(str(response.status))
+                if response.status >= 400:
+                    await self._refuse(response)
+                answer = await self._read(response, limit, method)
+            note(f"{len(answer)} bytes")
+        return Response(response.status, response.headers, answer)
 
     @asynccontextmanager
     async def stream(self, path: str, params: Params) -> AsyncIterator[Stream]:
@@ -166,13 +183,17 @@ class Transport:
         # A streaming list is compressed in many gzip members, which proxies and clients get wrong.
         headers = {"Accept-Encoding": "identity"}
         asked = _Request("GET", path, params, None, headers, limits, self.timers.headers)
-        async with self._exchange(asked) as (response, session):
-            try:
-                if response.status >= 400:
-                    await self._refuse(response)
-                yield Stream(response, session, self)
-            finally:
-                hang_up(response)
+        with journaled(asked.words, self.clock.monotonic) as note:
+            async with self._exchange(asked) as (response, session):
+                note(str(response.status))
+                stream = Stream(response, session, self)
+                try:
+                    if response.status >= 400:
+                        await self._refuse(response)
+                    yield stream
+                finally:
+                    note(f"{stream.received} bytes")
+                    hang_up(response)
 
     def redact(self, text: str) -> str:
         return self._credentials.redact(text)
@@ -224,6 +245,7 @@ class Transport:
                         return
                 finally:
                     response.release()
+            _log.debug("%s: 401, looking for other credentials", asked.words)
             if not await self._credentials.on_unauthorized(used):
                 raise ApiError(401, "Unauthorized", "the server does not accept these credentials")
 
@@ -240,14 +262,13 @@ class Transport:
         return headers
 
     async def _send(self, session: Session, asked: _Request, credentials: Mapping[str, str]) -> aiohttp.ClientResponse:
-        query = f"?{urlencode(asked.params)}" if asked.params else ""
         self.counters.requests += 1
         patience = asyncio.timeout(asked.headers_within)
         try:
             async with patience:
                 response = await session.http.request(
                     asked.method,
-                    URL(f"{self.target.server}{asked.path}{query}", encoded=True),
+                    URL(f"{self.target.server}{asked.path}{asked.query}", encoded=True),
                     data=asked.body,
                     headers=self._headers(asked, credentials),
                     timeout=asked.limits,
@@ -343,6 +364,7 @@ class Stream:
         self._response = response
         self._session = session
         self._transport = transport
+        self.received = 0  # bytes
 
     @property
     def outdated(self) -> bool:
@@ -355,6 +377,7 @@ class Stream:
             chunk = await self._response.content.readany()
         except (aiohttp.ClientError, OSError) as error:
             raise self._transport.failed(error) from None
+        self.received += len(chunk)
         self._transport.counters.received += len(chunk)
         return chunk
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
 import zlib
 from pathlib import Path
 from typing import Final, Protocol
 
 from ktui.errors import KtuiError, UsageError
+from ktui.privatefile import create
 
 SUFFIXES: Final = (".ktui", ".ktui.gz", ".ktui.zst")
 
@@ -26,7 +25,7 @@ class Output:
         self._whole = 0  # of them, up to the last sync: complete lines
         self._packer = _packer(path)
         self._waiting = bytearray()
-        self._file = _create(path)
+        self._file = create(path, "a recording")
 
     def write(self, line: bytes) -> None:
         self._waiting += self._packer.pack(line)
@@ -86,34 +85,6 @@ def suffix_of(path: Path) -> str:
         if path.name.endswith(suffix) and path.name != suffix:
             return suffix
     raise UsageError(f"{path}: a recording's name ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
-
-
-def _create(path: Path) -> int:
-    if problem := _unsafe(path.parent):
-        raise UsageError(f"{path} is not written: {problem}")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        file = os.open(path, flags, 0o600)
-    except OSError as error:
-        if error.errno == errno.EEXIST:
-            raise UsageError(f"{path} exists already; a recording never replaces a file") from None
-        raise UsageError(f"cannot write {path}: {error.strerror}") from None
-    os.fchmod(file, 0o600)
-    return file
-
-
-def _unsafe(directory: Path) -> str:
-    """What speaks against a directory, "" for nothing: who may rename in it could put any file in the recording's place."""
-    try:
-        found = directory.stat()
-    except OSError as error:
-        return f"{directory}: {error.strerror}"
-    if not stat.S_ISDIR(found.st_mode):
-        return f"{directory} is not a directory"
-    open_to_all = found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX
-    if open_to_all and found.st_uid != os.geteuid():
-        return f"{directory} belongs to somebody else, and everybody may write in it"
-    return ""
 
 
 class _Packer(Protocol):

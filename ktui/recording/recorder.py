@@ -89,6 +89,7 @@ class Recorder:
             self._end(str(error), mark=isinstance(error, RecordingEndedError))
         except Exception as error:  # noqa: BLE001 - a defect must end the recording visibly, not the thread silently
             _log.warning("the recorder: unexpected %s", type(error).__name__)
+            _log.debug("the recorder", exc_info=True)
             self._end(f"internal error ({type(error).__name__})", mark=False)
         else:
             self._end(self._note, mark=True)

@@ -6,7 +6,6 @@ import asyncio
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -18,7 +17,6 @@ from ktui import resources
 from ktui.ui.commands import keymap
 from ktui.ui.driver import MANY_WRITES, PatientDriver, pending_writes
 from ktui.ui.glyphs import ASCII, UNICODE
-from ktui.ui.paint import report
 from ktui.ui.screens.main import MainScreen
 from ktui.ui.theme import DARK, THEMES
 
@@ -59,6 +57,7 @@ class KtuiApp(App[int]):
         on_settled: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(driver_class=PatientDriver, css_path=[resources.style(name) for name in _STYLES])
+        self.failure: BaseException | None = None  # what ended the application, if it was not a person
         self._opener = opener
         self._on_settled = on_settled
         self.glyphs = ASCII if ascii_only else UNICODE
@@ -91,9 +90,6 @@ class KtuiApp(App[int]):
         return dict(DARK.variables)
 
     def _fatal_error(self) -> None:
-        """After an unhandled exception: where it happened, without the values of variables, which may be secrets."""
-        error = sys.exc_info()[1]
-        if error is not None:
-            lines = traceback.TracebackException.from_exception(error, capture_locals=False).format()
-            self._exit_renderables.append(report("".join(lines)))
+        """After an unhandled exception. Textual would print it with the values of variables, which may be secrets."""
+        self.failure = self.failure or sys.exc_info()[1]
         self._close_messages_no_wait()

@@ -7,6 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from ktui import crash
 from ktui.errors import UsageError
 from ktui.settings import Settings
 
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 
 def run(opener: Opener, settings: Settings) -> int:
-    """Run the UI until it is left; returns the exit code. Raises UsageError where there is no terminal for it."""
+    """Run the UI until it is left; returns the exit code. Raises UsageError where there is no terminal for it, and whatever the
+    UI failed with unexpectedly, once the terminal is as it was."""
     check_terminal()
     os.environ.setdefault(
         "ESCDELAY", "25"
@@ -34,7 +36,11 @@ def run(opener: Opener, settings: Settings) -> int:
     )
     app.run()
     code = app.return_code or 0
+    if app.failure is not None and not PatientDriver.stuck:
+        raise app.failure
     if PatientDriver.stuck:
+        if app.failure is not None:
+            crash.end(app.failure)  # the line for the person has no terminal to go to
         # The writer thread holds the buffer of stderr while it waits for the terminal; the interpreter's end would wait for it.
         os._exit(code)
     return code

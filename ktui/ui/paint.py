@@ -6,15 +6,16 @@ holds the rest of the UI to these functions. Callers name tones ("ok", "bad"), t
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style as RichStyle
-from rich.text import Text
 from textual.content import Content
 from textual.strip import Strip
 
+from ktui.crash import NOTICES
 from ktui.ui.safe import cell_width, fit, safe, to_ascii
 from ktui.views.base import Cell
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
 
 TONES: Final = ("dim", "ok", "warn", "bad", "accent")
+
+_log = logging.getLogger(__name__)
 
 NOTICE_LIMIT: Final = 300  # cells of a notice: about what a server may say before it drowns the screen
 
@@ -80,10 +83,7 @@ def plain(text: str, limit: int | None = None) -> str:
 
 
 def notify(app: App[object], text: str, severity: SeverityLevel = "information") -> None:
-    """Show a notice; the text may come from a cluster."""
+    """Show a notice; the text may come from a cluster. A crash report and the debug log say it again."""
+    NOTICES.append(text)
+    _log.debug("notice: %s", text)
     app.notify(safe(text, NOTICE_LIMIT), severity=severity, markup=False)
-
-
-def report(text: str) -> Text:
-    """Several lines for the terminal after the application has left the screen."""
-    return Text(safe(text, multiline=True))
