@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import bisect
 import contextlib
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -23,6 +24,8 @@ MAX_KEPT = 2_000_000  # objects and changes that are held in memory
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 
 _FEW = 200  # frames that are given one by one: a few milliseconds of work
+_FIRST = 100  # objects of a list that are shown before it is decoded: a screenful
+_SHORT_TURN = 0.001  # seconds
 _LOOK = 0.05  # seconds between two looks at what has been decoded meanwhile
 
 
@@ -69,11 +72,11 @@ class Player(Generic[S]):
         self._position = start
         self._since: float | None = None  # clock reading at which `_position` was right; None while it stands still
         self._changed = asyncio.Event()
-        self._all_decoded = asyncio.Event()
+        self._loaded = False
 
     @property
     def loaded(self) -> bool:
-        return self._all_decoded.is_set()
+        return self._loaded
 
     @property
     def duration(self) -> float:
@@ -93,19 +96,25 @@ class Player(Generic[S]):
         """The moment shown, in Unix seconds: ages are relative to it."""
         return self.recording.header.start + self.position
 
-    async def history(self) -> Iterator[tuple[float, Frame]]:
-        """Every frame with its time in Unix seconds, once all are decoded."""
-        await self._all_decoded.wait()
-        start = self.recording.header.start
-        return ((start + timed.t, timed.frame) for timed in self._frames)
+    def history(self, given_up: Callable[[], bool]) -> Iterator[tuple[float, Frame]]:
+        """Every frame with its time in Unix seconds, as they are decoded; for a thread, which waits here for the next."""
+        start, given = self.recording.header.start, 0
+        while not given_up():
+            loaded = self._loaded  # before the frames are looked at: none comes after
+            for timed in self._frames[given:]:
+                yield start + timed.t, timed.frame
+                given += 1
+            if loaded or self._given_up:
+                return
+            time.sleep(_LOOK)
 
     async def load(self) -> None:
         """Decode all frames, off the event loop. Raises UsageError when the file is no good."""
         try:
-            await asyncio.to_thread(self._decode)
+            with _short_turns():
+                await asyncio.to_thread(self._decode)
         finally:
             self._given_up = True
-        self._all_decoded.set()
         self._changed.set()
 
     def _decode(self) -> None:
@@ -123,6 +132,7 @@ class Player(Generic[S]):
                 )
             self._frames.append(timed)  # first: it may be shown before its checkpoint is made
             self._checkpoints.take(timed.frame)
+        self._loaded = not self._given_up
 
     async def run(self) -> None:
         """Play until cancelled; at the end it stands still and can be sent back. Raises UsageError."""
@@ -136,7 +146,7 @@ class Player(Generic[S]):
     async def _play(self, loading: asyncio.Task[None]) -> None:
         while not loading.done() and (not self._frames or self.duration < self._position):
             await asyncio.wait((loading,), timeout=_LOOK)
-            self._give_glimpses()
+            await self._give_glimpses()
         self.seek(self._position)
         while True:
             if loading.done():
@@ -150,13 +160,14 @@ class Player(Generic[S]):
                 self._run_on()
                 await self._wait(max(0.0, (self._frames[self._next].t - self.position) / self.speed))
 
-    def _give_glimpses(self) -> None:
+    async def _give_glimpses(self) -> None:
         """Each object as if it came alone: a list would say that it is complete."""
         while self._glimpses:
             source, epoch, objects = self._glimpses.popleft()
-            self._sink(StreamState(source, "listing", progress=(len(objects), 0)))
-            for obj in objects:
+            self._sink(StreamState(source, "listing", progress=(len(objects[:_FIRST]), 0)))
+            for obj in objects[:_FIRST]:
                 self._sink(Changed(source, "ADDED", obj, epoch))
+            await asyncio.sleep(0)
 
     async def _wait(self, seconds: float | None) -> None:
         """Wait for that long at most, or for a key."""
@@ -234,6 +245,17 @@ class Player(Generic[S]):
     def _run_on(self) -> None:
         if self._since is None:
             self._since = self._clock()
+
+
+@contextlib.contextmanager
+def _short_turns() -> Iterator[None]:
+    """While a thread decodes, the loop gets its turn for a key sooner than Python's five milliseconds."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(_SHORT_TURN)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(usual)
 
 
 def _time(timed: Timed) -> float:

@@ -7,7 +7,6 @@ told what changed when they ask, ten times a second at most.
 from __future__ import annotations
 
 import asyncio
-import math
 import threading
 import time
 from collections import deque
@@ -19,7 +18,7 @@ from msgspec import Struct
 from ktui.cluster.changes import Chronicler, chronicle
 from ktui.cluster.moment import Moment
 from ktui.cluster.state import Cluster, Dirty
-from ktui.cluster.timeline import Timeline
+from ktui.cluster.timeline import Change, Timeline
 from ktui.model.frame import Frame, Listed
 from ktui.model.meta import Key
 
@@ -27,7 +26,9 @@ if TYPE_CHECKING:
     from ktui.recording.tape import Tape
 
 _LONG = 500  # objects of a list that is taken in at once
-_TURN = 0.008  # seconds of work before others have their turn
+_TURN = 0.004  # seconds of work before others have their turn
+_MOST_TOLD = 2_000  # changes of a recording that are told of at one go
+_GIVE_WAY = 0.005  # seconds
 
 Sink: TypeAlias = Callable[[Frame], object]
 Travel: TypeAlias = Callable[[Moment], object]
@@ -86,8 +87,9 @@ class Playing(Feed, Protocol):
 class Remembering(Protocol):
     """A feed that knows what is still to come, as a recording does."""
 
-    async def history(self) -> Iterator[tuple[float, Frame]]:
-        """All its frames with their times in Unix seconds, as soon as they are known."""
+    def history(self, given_up: Callable[[], bool]) -> Iterator[tuple[float, Frame]]:
+        """All its frames with their times in Unix seconds; waits for those that are not known yet, unless `given_up`. For a
+        thread."""
         ...
 
 
@@ -115,6 +117,22 @@ class Taped(Protocol):
     def tape(self) -> Tape: ...
 
 
+class _Recalled(Timeline):
+    """Filled by a thread, emptied by the loop."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._found: deque[Change] = deque()
+
+    def add(self, change: Change) -> None:
+        self._found.append(change)
+
+    def pass_on(self, timeline: Timeline, most: int | None) -> None:
+        """Give what was found to another one, so many at most."""
+        for _ in range(len(self._found) if most is None else min(most, len(self._found))):
+            timeline.add(self._found.popleft())
+
+
 class Session:
     """The state of one cluster and its feed. One event loop owns it.
 
@@ -136,6 +154,9 @@ class Session:
         self.feed = make_feed(self._take, self._travel)
         remembers = isinstance(self.feed, Remembering)
         self._chronicler = None if remembers else Chronicler(self.cluster, self.cluster.timeline)
+        self._recalled = _Recalled()
+        if remembers:
+            self.cluster.timeline = Timeline(most=None)
 
     def _take(self, frame: Frame) -> None:
         if self._taking_in is not None:
@@ -212,27 +233,32 @@ class Session:
         if self._chronicler is not None:
             self._chronicler.settle()
         else:
-            self.cluster.timeline.show_until(self.feed.now())
+            self._tell_recalled(_MOST_TOLD)
         if fresh := self.cluster.timeline.take_fresh():
             self._note(Dirty(timeline=fresh))
 
+    def _tell_recalled(self, most: int | None = None) -> None:
+        self._recalled.pass_on(self.cluster.timeline, most)
+        self.cluster.timeline.show_until(self.feed.now())
+
     async def recall(self) -> None:
-        """Work out the timeline of a recording, in a thread, when all of it is known. Nothing to do for other feeds."""
+        """Work out the timeline of a recording, in a thread, as it becomes known. Nothing to do for other feeds."""
         if not isinstance(self.feed, Remembering):
             return
-        history, given_up = await self.feed.history(), threading.Event()
+        given_up = threading.Event()
+        history = self.feed.history(given_up.is_set)
 
-        def work_out() -> Timeline:
-            timeline = Timeline(most=None)
-            chronicle(Cluster(), timeline, history, given_up.is_set)
-            timeline.show_until(-math.inf)
-            timeline.take_fresh()
-            return timeline
+        def give_way() -> bool:
+            """What is shown comes first: threads of Python take turns with the loop."""
+            if self._taking_in is not None:
+                time.sleep(_GIVE_WAY)
+            return given_up.is_set()
 
         try:
-            self.cluster.timeline = await asyncio.to_thread(work_out)
+            await asyncio.to_thread(chronicle, Cluster(), self._recalled, history, give_way)
         finally:
             given_up.set()  # a thread that nobody waits for any longer would hold up the end of the program
+        self._tell_recalled()
 
     @property
     def tape(self) -> Tape | None:

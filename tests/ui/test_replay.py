@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 
 from ktui.cluster.moment import Moment
 from ktui.recording.player import Player
-from ktui.recording.reader import Recording
+from ktui.recording.reader import Recording, Timed
 from ktui.ui.app import KtuiApp
 from ktui.ui.session import Session, Target
 from tests.recordings import PATHS
@@ -141,7 +143,7 @@ async def test_a_file_that_is_no_recording_says_so(tmp_path: Path) -> None:
 async def test_the_timeline_ends_at_the_moment_shown_and_leads_to_what_changed() -> None:
     app = KtuiApp(ReplayOpener(PATHS["xid79"]))
     async with app.run_test(size=(160, 40)) as pilot:
-        await shows(pilot, "REPLAY · night")
+        await shows(pilot, "REPLAY · night", "of 1:27")  # as long as it is: all of it has been read
         await pilot.press("space", "end", "9")
         await shows(pilot, "running again, 8 of 8 run", "degraded, 7 of 8 run", "deleting due to NoExecute taint")
         await pilot.press("home")
@@ -154,6 +156,44 @@ async def test_the_timeline_ends_at_the_moment_shown_and_leads_to_what_changed()
         await shows(pilot, "running again, 8 of 8 run")
         await pilot.press("g", "enter")
         await shows(pilot, "Pods (8)", "llm-train")
+
+
+async def test_the_timeline_is_there_for_as_much_as_has_been_read() -> None:
+    recorded = Recording(PATHS["xid79"])
+    whole, allowed = list(recorded.frames()), threading.Event()
+
+    def slowly(given_up: Callable[[], bool] = lambda: False) -> Iterator[Timed]:
+        yield from whole[: len(whole) // 2]
+        allowed.wait(60)
+        yield from whole[len(whole) // 2 :]
+
+    recorded.frames = slowly  # type: ignore[method-assign]
+    session = Session(Target(), lambda sink, travel: Player(recorded, sink, travel, Moment()))
+    player = session.feed
+    assert isinstance(player, Player)
+    timeline = session.cluster.timeline
+
+    async def until(condition: Callable[[], bool]) -> None:
+        async with asyncio.timeout(30):
+            while not condition():
+                session.take_changes()
+                await asyncio.sleep(0.01)
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(player.run()), group.create_task(session.recall())]
+        await until(lambda: bool(player.duration))
+        player.pause(True)
+        player.seek(1e6)
+        await until(lambda: len(timeline.numbers()) > 0)
+        assert not player.loaded
+        early = len(timeline.numbers())
+        allowed.set()
+        await tasks[1]
+        player.seek(1e6)
+        await until(lambda: len(timeline.numbers()) > early)
+        player.seek(0)
+        await until(lambda: len(timeline.numbers()) == 0)
+        tasks[0].cancel()
 
 
 async def test_to_marks_and_to_changes_of_the_row(recording: Path) -> None:
