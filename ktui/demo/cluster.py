@@ -12,6 +12,7 @@ from ktui.demo.apiserver import ApiServer
 from ktui.demo.controllers.autoscaling import AutoscalerController
 from ktui.demo.controllers.claims import ClaimController
 from ktui.demo.controllers.eviction import EvictionController
+from ktui.demo.controllers.garbage import GarbageCollector
 from ktui.demo.controllers.kubelet import Kubelet
 from ktui.demo.controllers.scheduler import Scheduler
 from ktui.demo.controllers.workloads import DeploymentController, JobController
@@ -63,5 +64,6 @@ def controllers(plane: Plane) -> list[Controller]:
         Scheduler(plane),
         Kubelet(plane),
         EvictionController(plane),
+        GarbageCollector(plane),
         AutoscalerController(plane, TRAFFIC),
     ]

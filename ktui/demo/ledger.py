@@ -70,6 +70,30 @@ def group_of(pod: JSON) -> Key | None:
     return (pod["metadata"].get("namespace", ""), group) if group else None
 
 
+def claim_names(pod: JSON) -> dict[str, str]:
+    """Entry of pod.spec.resourceClaims → the claim's name; without those that are still to be made."""
+    made = {
+        each["name"]: each["resourceClaimName"]
+        for each in (pod.get("status") or {}).get("resourceClaimStatuses") or ()
+        if each.get("resourceClaimName")
+    }
+    direct = {
+        entry["name"]: entry["resourceClaimName"]
+        for entry in pod["spec"].get("resourceClaims") or ()
+        if entry.get("resourceClaimName")
+    }
+    return made | direct
+
+
+def users(claim: JSON) -> list[JSON]:
+    """The claim's reservedFor."""
+    return list((claim.get("status") or {}).get("reservedFor") or ())
+
+
+def terminating(obj: JSON) -> bool:
+    return "deletionTimestamp" in obj["metadata"]
+
+
 def finished(pod: JSON) -> bool:
     return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
 
@@ -109,8 +133,9 @@ class Ledger:
         self.waiting: dict[Key, None] = {}
         """Pods that have no node yet."""
         self._slices: Lookup[tuple[str, str]] = Lookup(lambda slice_: [_pool_of(slice_)], lambda pool: wake(pool[1]))
-        self._devices: dict[DeviceId, tuple[str, JSON]] = {}  # usable ones, with their node
+        self._devices: dict[DeviceId, tuple[str, JSON]] = {}  # with their node
         self._pools: dict[tuple[str, str], list[DeviceId]] = {}
+        self._complete: set[tuple[str, str]] = set()
         self._free: dict[str, dict[DeviceId, None]] = defaultdict(dict)
         for kind in self.KINDS:
             found = database.active(kind) if self._resting else database.objects(kind)
@@ -152,9 +177,14 @@ class Ledger:
                     self._publish(pool)
 
     def device(self, device: DeviceId) -> JSON | None:
-        """A published device of a complete pool."""
+        """A device that its pool's newest generation publishes, whether the pool is complete or not."""
         self._wake(device[1])
         return self._devices[device][1] if device in self._devices else None
+
+    def complete(self, pool: tuple[str, str]) -> bool:
+        """Whether every slice of the pool's newest generation is there. Only then are its devices given to anybody."""
+        self._wake(pool[1])
+        return pool in self._complete
 
     def published(self, rule: JSON) -> int:
         """How many published devices a DeviceTaintRule's spec selects."""
@@ -200,7 +230,7 @@ class Ledger:
 
     def _note(self, device: DeviceId) -> None:
         """Free or not, as the claims have it now."""
-        if device in self._devices:
+        if device in self._devices and device[:2] in self._complete:
             free = self._free[self._devices[device][0]]
             if device in self.holders:
                 free.pop(device, None)
@@ -208,15 +238,17 @@ class Ledger:
                 free[device] = None
 
     def _publish(self, pool: tuple[str, str]) -> None:
-        """Devices count only when every slice of the pool's newest generation is there (resource.k8s.io/v1 ResourcePool)."""
+        """Only slices of the newest generation count (resource.k8s.io/v1 ResourcePool)."""
         for device in self._pools.pop(pool, ()):
             node, _ = self._devices.pop(device)
             self._free[node].pop(device, None)
         slices = [obj["spec"] for key in self._slices[pool] if (obj := self._database.get("ResourceSlice", key))]
         newest = max((spec["pool"].get("generation", 0) for spec in slices), default=0)
         current = [spec for spec in slices if spec["pool"].get("generation", 0) == newest]
-        if not current or len(current) != current[0]["pool"].get("resourceSliceCount", 1):
-            return
+        if current and len(current) == current[0]["pool"].get("resourceSliceCount", 1):
+            self._complete.add(pool)
+        else:
+            self._complete.discard(pool)
         found = {
             (*pool, device["name"]): (spec.get("nodeName", ""), device)
             for spec in current

@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 import uuid
 from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
 from typing import Final
 
 from ktui.demo.mvcc import JSON, Key
@@ -204,10 +205,16 @@ def with_claim(pod_: JSON, entry: str, claim: str) -> JSON:
 
 
 def allocated(claim: JSON, results: Iterable[tuple[str, DeviceId]], node_name: str, pod_: JSON, now: str) -> JSON:
-    """The claim with devices on a node, (request, device) each, reserved for the pod."""
+    """The claim with devices on a node, (request, device) each, reserved for the pod. A result repeats its request's
+    tolerations: they are what counts from then on."""
     fields = {"key": "metadata.name", "operator": "In", "values": [node_name]}
+    tolerations = {
+        request["name"]: {"tolerations": tolerated}
+        for request in (claim["spec"].get("devices") or {}).get("requests") or ()
+        if (tolerated := (request.get("exactly") or {}).get("tolerations"))
+    }
     devices = [
-        {"request": request, "driver": driver, "pool": pool, "device": device}
+        {"request": request, "driver": driver, "pool": pool, "device": device, **tolerations.get(request, {})}
         for request, (driver, pool, device) in results
     ]
     allocation = {
@@ -239,6 +246,27 @@ def running(pod_: JSON, now: str) -> JSON:
         for container in pod_["spec"]["containers"]
     ]
     return conditioned({**pod_, "status": status}, now, "Ready", "True", "")
+
+
+def stops_slowly(pod_: JSON) -> bool:
+    """Whether a deletion of the pod waits for its kubelet (registry/core/pod, CheckGracefulDelete)."""
+    done = pod_["status"].get("phase") in ("Succeeded", "Failed")
+    return bool(pod_["spec"].get("nodeName")) and not done and grace_period(pod_) > 0
+
+
+def grace_period(pod_: JSON) -> int:
+    """Seconds."""
+    return int(pod_["spec"].get("terminationGracePeriodSeconds", 30))
+
+
+def marked_for_deletion(pod_: JSON, now: str) -> JSON:
+    """The pod, to be gone when its grace period is over; nothing new for one that is marked already."""
+    end = datetime.fromisoformat(now) + timedelta(seconds=grace_period(pod_))
+    marks = {
+        "deletionTimestamp": end.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "deletionGracePeriodSeconds": grace_period(pod_),
+    }
+    return {**pod_, "metadata": {**marks, **pod_["metadata"]}}
 
 
 def reporting_sick(pod_: JSON, device: DeviceId, message: str) -> JSON:

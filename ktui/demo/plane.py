@@ -74,6 +74,16 @@ class Plane:
         if self.database.get(kind, key) is not None:
             self.database.remove(kind, key)
 
+    def delete_pod(self, key: Key) -> None:
+        """As a DELETE of it: a pod that has a node is marked, and goes when its kubelet has stopped it."""
+        pod = self.database.get("Pod", key)
+        if pod is None:
+            return
+        if objects.stops_slowly(pod):
+            self.put("Pod", objects.marked_for_deletion(pod, self.now()))
+        else:
+            self.database.remove("Pod", key)
+
     def tell(self, about: JSON, kind: str, reason: str, message: str, *, by: str, warning: bool = False) -> None:
         """An Event about an object."""
         said = objects.event(about, kind, self.now(), reason=reason, message=message, warning=warning, by=by)

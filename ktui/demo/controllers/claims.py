@@ -1,11 +1,11 @@
-"""ResourceClaims: made from templates for pods, and given back when the pod is gone (kube-controller-manager, resourceclaim)."""
+"""ResourceClaims, made for pods from templates (kube-controller-manager, resourceclaim). With the pod the garbage goes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from ktui.demo import objects
-from ktui.demo.ledger import group_of
+from ktui.demo.ledger import group_of, terminating
 from ktui.demo.mvcc import JSON, Change, Key
 from ktui.demo.plane import Item, Plane
 
@@ -19,30 +19,35 @@ def missing_claims(pod: JSON) -> Iterator[JSON]:
 
 
 class ClaimController:
-    kinds = ("Pod", "PodGroup")
+    kinds = ("Pod", "PodGroup", "ResourceClaimTemplate")
 
     def __init__(self, plane: Plane) -> None:
         self._plane = plane
 
     def affected(self, kind: str, change: Change) -> Iterable[Item]:
-        if kind == "PodGroup":
-            return self._plane.ledger.members[change.key] if change.type == "ADDED" else ()
         if change.type == "DELETED":
-            return ((change.object["metadata"]["uid"],),)
-        return (change.key,) if any(missing_claims(change.object)) else ()
+            return ()
+        match kind:
+            case "PodGroup":
+                return self._plane.ledger.members[change.key] if change.type == "ADDED" else ()
+            case "ResourceClaimTemplate":
+                return self._waiting_in(change.key[0]) if change.type == "ADDED" else ()
+            case _:
+                return (change.key,) if any(missing_claims(change.object)) else ()
+
+    def _waiting_in(self, namespace: str) -> Iterable[Item]:
+        """Pods that may have waited for a template."""
+        for key in self._plane.ledger.waiting:
+            if key[0] == namespace and (pod := self._plane.get("Pod", key)) is not None and any(missing_claims(pod)):
+                yield key
 
     def sync(self, item: Item) -> None:
-        """Of a pod's key: make its claims. Of nothing but the uid of a pod that is gone: delete them."""
-        match item:
-            case (uid,):
-                for key in self._plane.ledger.claims_of[uid]:
-                    self._plane.remove("ResourceClaim", key)
-            case (namespace, name):
-                self._make((namespace, name))
+        """Make the claims of a pod."""
+        self._make((item[0], item[1]))
 
     def _make(self, key: Key) -> None:
         pod = self._plane.get("Pod", key)
-        if pod is None or ((group := group_of(pod)) and self._plane.get("PodGroup", group) is None):
+        if pod is None or terminating(pod) or ((group := group_of(pod)) and self._plane.get("PodGroup", group) is None):
             return  # the controller waits for the group: its claims may be the group's
         for entry in missing_claims(pod):
             name = entry["resourceClaimTemplateName"]

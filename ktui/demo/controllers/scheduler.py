@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ktui.demo import objects
 from ktui.demo.controllers.claims import missing_claims
-from ktui.demo.ledger import finished, group_of, requests_of, results
+from ktui.demo.ledger import claim_names, finished, group_of, requests_of, results, terminating
 from ktui.demo.mvcc import JSON, Change, Key
 from ktui.demo.placement import (
     NO_DEVICES,
@@ -81,7 +81,7 @@ class Scheduler:
         if unit.kind == "PodGroup" and group is None:
             return
         members = self._plane.ledger.members[unit.key] if group is not None else [unit.key]
-        pods = [pod for key in members if (pod := self._plane.get("Pod", key)) is not None and not finished(pod)]
+        pods = [pod for key in members if (pod := self._plane.get("Pod", key)) is not None and _counts(pod)]
         least = _min_count(group)
         waiting = sorted((pod for pod in pods if not pod["spec"].get("nodeName")), key=objects.key_of)
         placed = len(pods) - len(waiting)
@@ -110,7 +110,7 @@ class Scheduler:
     def _held_back(self, pod: JSON) -> bool:
         """Gated, another scheduler's, or without a claim it needs: nothing is written about it."""
         spec = pod["spec"]
-        claims = ((pod["metadata"].get("namespace", ""), name) for name in _claim_names(pod).values())
+        claims = ((pod["metadata"].get("namespace", ""), name) for name in claim_names(pod).values())
         return (
             bool(spec.get("schedulingGates"))
             or spec.get("schedulerName", _NAME) != _NAME
@@ -121,7 +121,7 @@ class Scheduler:
     def _wish(self, pod: JSON) -> Wish:
         namespace, _ = objects.key_of(pod)
         requests: list[Request] = []
-        for name in _claim_names(pod).values():
+        for name in claim_names(pod).values():
             claim = self._plane.get("ResourceClaim", (namespace, name))
             if claim is not None and not results(claim):
                 requests += self._requests((namespace, name), claim["spec"].get("devices") or {})
@@ -195,6 +195,11 @@ def _unit(pod: JSON) -> Unit:
     return Unit("PodGroup", *group) if group else Unit("Pod", *objects.key_of(pod))
 
 
+def _counts(pod: JSON) -> bool:
+    """A pod that is on its way out is no member any more."""
+    return not finished(pod) and not terminating(pod)
+
+
 def _min_count(group: JSON | None) -> int:
     policy = (group or {}).get("spec", {}).get("schedulingPolicy") or {}
     return int((policy.get("gang") or {}).get("minCount", 1))
@@ -207,18 +212,3 @@ def _was_placed(group: JSON) -> bool:
 
 def _spec_changed(change: Change) -> bool:
     return change.type != "MODIFIED" or (change.previous or {}).get("spec") != change.object.get("spec")
-
-
-def _claim_names(pod: JSON) -> dict[str, str]:
-    """Entry of pod.spec.resourceClaims → the claim's name; without those that are still to be made."""
-    names = {
-        each["name"]: each["resourceClaimName"]
-        for each in (pod.get("status") or {}).get("resourceClaimStatuses") or ()
-        if each.get("resourceClaimName")
-    }
-    direct = {
-        entry["name"]: entry["resourceClaimName"]
-        for entry in pod["spec"].get("resourceClaims") or ()
-        if entry.get("resourceClaimName")
-    }
-    return names | direct

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ktui.demo import objects
-from ktui.demo.ledger import finished
+from ktui.demo.ledger import finished, terminating
 from ktui.demo.mvcc import JSON, Change
 from ktui.demo.plane import Item, Plane
 
@@ -30,7 +30,7 @@ class _PodOwner:
 
     def sync(self, item: Item) -> None:
         owner = self._plane.get(self.kind, (item[0], item[1]))
-        if owner is not None:
+        if owner is not None and not terminating(owner):
             keys = self._plane.ledger.pods_of[owner["metadata"]["uid"]]
             self.reconcile(owner, [pod for key in keys if (pod := self._plane.get("Pod", key)) is not None])
 
@@ -49,6 +49,7 @@ class JobController(_PodOwner):
     kind = "Job"
 
     def reconcile(self, owner: JSON, pods: list[JSON]) -> None:
+        pods = [pod for pod in pods if not terminating(pod)]  # podReplacementPolicy: TerminatingOrFailed
         there = {pod["metadata"]["labels"].get(objects.JOB_INDEX) for pod in pods if not _failed(pod)}
         missing = [index for index in range(owner["spec"].get("parallelism", 1)) if str(index) not in there]
         for index in missing:
@@ -61,14 +62,14 @@ class DeploymentController(_PodOwner):
     kind = "Deployment"
 
     def reconcile(self, owner: JSON, pods: list[JSON]) -> None:
-        active = [pod for pod in pods if not finished(pod)]
+        active = [pod for pod in pods if not finished(pod) and not terminating(pod)]
         wanted = owner["spec"].get("replicas", 1)
         for _ in range(wanted - len(active)):
             self.create(owner, objects.deployment_pod(owner, self._plane.now()))
         # Those that do not run yet go first, then the youngest.
         active.sort(key=lambda pod: (pod["status"].get("phase") != "Running", pod["metadata"]["creationTimestamp"]))
         for pod in active[wanted:] if wanted < len(active) else ():
-            self._plane.remove("Pod", objects.key_of(pod))
+            self._plane.delete_pod(objects.key_of(pod))
         ready = sum(1 for pod in active[:wanted] if pod["status"].get("phase") == "Running")
         status = {**(owner.get("status") or {}), "replicas": wanted, "readyReplicas": ready}
         self._plane.put("Deployment", {**owner, "status": status})
