@@ -1,0 +1,77 @@
+"""Claims, owners and their garbage, terminating pods: what a change in the demo leads to."""
+
+from __future__ import annotations
+
+from ktui.demo import objects
+from ktui.demo.controllers.claims import ClaimController
+from ktui.demo.controllers.garbage import GarbageCollector
+from ktui.demo.controllers.kubelet import Kubelet
+from ktui.demo.controllers.workloads import DeploymentController, JobController
+from ktui.demo.mvcc import JSON
+from tests.unit.demo.world import NODE, NOW, World, settled, until
+
+
+def template(name: str) -> JSON:
+    return objects.claim_template("ml", name, NOW, count=1)
+
+
+async def test_a_claim_is_made_when_its_template_appears() -> None:
+    world = World()
+    spec = objects.pod_spec("train", template="gpus")
+    world.database.put("Pod", ("ml", "early"), objects.pod(objects.made("early", NOW, "ml"), spec))
+    async with world.working(ClaimController(world.plane)):
+        await until(lambda: any('"gpus" not found' in message for message in world.said()))
+        assert not world.names("ResourceClaim")
+        world.database.put("ResourceClaimTemplate", ("ml", "other"), template("other"))
+        world.database.put("ResourceClaimTemplate", ("ml", "gpus"), template("gpus"))
+        await until(lambda: world.names("ResourceClaim"))
+        pod = world.get("Pod", "early") or {}
+        assert {pod["status"]["resourceClaimStatuses"][0]["resourceClaimName"]} == world.names("ResourceClaim")
+
+
+async def test_what_a_deleted_job_owned_goes_after_it() -> None:
+    world = World()
+    job = objects.job("ml", "train", NOW, pods=2, spec=objects.pod_spec("train", template="gpus"))
+    world.database.put("ResourceClaimTemplate", ("ml", "gpus"), template("gpus"))
+    world.database.put("Job", ("ml", "train"), job)
+    world.database.put("Workload", ("ml", "train"), objects.workload(job, NOW))
+    group = objects.pod_group("ml", "train", NOW, min_count=2, job_=job)
+    world.database.put("PodGroup", ("ml", "train"), group)
+    world.pod("bystander", 3)
+    plane = world.plane
+    async with world.working(JobController(plane), ClaimController(plane), GarbageCollector(plane), Kubelet(plane)):
+        await until(lambda: len(world.names("Pod")) == 3 and len(world.names("ResourceClaim")) == 3)
+        world.database.remove("Job", ("ml", "train"))
+        await until(lambda: world.names("Pod") == {"bystander"})
+        await until(lambda: world.names("ResourceClaim") == {"bystander"})
+        await until(lambda: not world.names("PodGroup") and not world.names("Workload"))
+    assert world.names("ResourceClaimTemplate") == {"gpus"}
+
+
+async def test_a_deployment_scaled_down_lets_its_pods_terminate() -> None:
+    world = World()
+    deployment = objects.deployment("ml", "serve", NOW, replicas=1, spec=objects.pod_spec("serve"))
+    world.database.put("Deployment", ("ml", "serve"), deployment)
+    pod = objects.deployment_pod(deployment, NOW)
+    key = objects.key_of(pod)
+    world.database.put("Pod", key, objects.running(objects.bound(pod, NODE, NOW), NOW))
+    async with world.working(DeploymentController(world.plane)):
+        await settled(world)
+        scaled = world.get("Deployment", "serve") or {}
+        world.database.put("Deployment", ("ml", "serve"), {**scaled, "spec": {**scaled["spec"], "replicas": 0}})
+        await until(lambda: "deletionTimestamp" in (world.database.get("Pod", key) or {})["metadata"])
+    async with world.working(Kubelet(world.plane)):
+        await until(lambda: world.database.get("Pod", key) is None)
+
+
+def test_only_a_pod_that_runs_somewhere_stops_slowly() -> None:
+    waiting = objects.pod(objects.made("p", NOW, "ml"), objects.pod_spec("train"))
+    running = objects.running(objects.bound(waiting, NODE, NOW), NOW)
+    assert not objects.stops_slowly(waiting)
+    assert objects.stops_slowly(running)
+    assert not objects.stops_slowly({**running, "status": {**running["status"], "phase": "Succeeded"}})
+    hasty = {**running, "spec": {**running["spec"], "terminationGracePeriodSeconds": 0}}
+    assert not objects.stops_slowly(hasty)
+    marked = objects.marked_for_deletion(running, NOW)["metadata"]
+    assert (marked["deletionTimestamp"], marked["deletionGracePeriodSeconds"]) == ("2026-11-30T10:00:30Z", 30)
+    assert objects.marked_for_deletion({**running, "metadata": marked}, "2026-11-30T11:00:00Z")["metadata"] == marked
