@@ -100,11 +100,11 @@ class Player(Generic[S]):
         """Every frame with its time in Unix seconds, as they are decoded; for a thread, which waits here for the next."""
         start, given = self.recording.header.start, 0
         while not given_up():
-            loaded = self._loaded  # before the frames are looked at: none comes after
+            complete = self._loaded or self._given_up  # before the frames are looked at: none comes after
             for timed in self._frames[given:]:
                 yield start + timed.t, timed.frame
                 given += 1
-            if loaded or self._given_up:
+            if complete:
                 return
             time.sleep(_LOOK)
 
