@@ -72,12 +72,13 @@ class ApiServer:
         middlewares: Iterable[Middleware] = (),
         send: Send = _write,
         ssl_context: ssl.SSLContext | None = None,
+        kubelets: bool = False,
     ) -> None:
         """`tokens`: bearer token → user; none: everybody is let in. `middlewares` see every request, `send` every piece of a
-        watch on its way out: both are places to observe or disturb the traffic.
+        watch on its way out: both are places to observe or disturb the traffic. `kubelets` is for Registry.
         """
         self.database = Database()
-        self.registry = Registry(self.database)
+        self.registry = Registry(self.database, kubelets=kubelets)
         self.serves = serves
         self.git_version = git_version
         self.tokens = dict(tokens or {})
@@ -271,8 +272,11 @@ class ApiServer:
         dry_run = (said.get("dryRun") or []) if request.body_exists else query.getall("dryRun", [])
         asked = options.write_options("DELETE", dry_run, "")
         options.check_propagation(said.get("propagationPolicy", query.get("propagationPolicy")))
-        last = self.registry.delete(kind, address.key, preconditions=said.get("preconditions"), dry_run=asked.dry_run)
-        if last["metadata"].get("finalizers"):
+        grace = options.grace_period(said.get("gracePeriodSeconds", query.get("gracePeriodSeconds")))
+        last = self.registry.delete(
+            kind, address.key, preconditions=said.get("preconditions"), grace=grace, dry_run=asked.dry_run
+        )
+        if "deletionTimestamp" in last["metadata"]:
             return _json(Shape.of(kind, address, "").object(last))
         details = {
             "name": address.name,

@@ -30,7 +30,7 @@ class DemoCluster:
 
     def __init__(self, *, size: int = 0, sick: DeviceId | None = None, haste: float = 1.0) -> None:
         self.token = secrets.token_urlsafe(32)
-        self.server = ApiServer(tokens={self.token: access.User(access.DEMO_USER)})
+        self.server = ApiServer(tokens={self.token: access.User(access.DEMO_USER)}, kubelets=True)
         self._size = size
         self._sick = sick
         self._haste = haste

@@ -248,25 +248,20 @@ def running(pod_: JSON, now: str) -> JSON:
     return conditioned({**pod_, "status": status}, now, "Ready", "True", "")
 
 
-def stops_slowly(pod_: JSON) -> bool:
-    """Whether a deletion of the pod waits for its kubelet (registry/core/pod, CheckGracefulDelete)."""
-    done = pod_["status"].get("phase") in ("Succeeded", "Failed")
-    return bool(pod_["spec"].get("nodeName")) and not done and grace_period(pod_) > 0
+def grace_period(pod_: JSON, asked: int | None = None) -> int:
+    """Seconds that a deletion of the pod gives its kubelet, unless as many are `asked` for; 0 for a pod that runs nowhere
+    (registry/core/pod, CheckGracefulDelete)."""
+    done = (pod_.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+    if done or not pod_["spec"].get("nodeName"):
+        return 0
+    return max(0, asked if asked is not None else int(pod_["spec"].get("terminationGracePeriodSeconds", 30)))
 
 
-def grace_period(pod_: JSON) -> int:
-    """Seconds."""
-    return int(pod_["spec"].get("terminationGracePeriodSeconds", 30))
-
-
-def marked_for_deletion(pod_: JSON, now: str) -> JSON:
-    """The pod, to be gone when its grace period is over; nothing new for one that is marked already."""
-    end = datetime.fromisoformat(now) + timedelta(seconds=grace_period(pod_))
-    marks = {
-        "deletionTimestamp": end.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "deletionGracePeriodSeconds": grace_period(pod_),
-    }
-    return {**pod_, "metadata": {**marks, **pod_["metadata"]}}
+def marked_for_deletion(obj: JSON, now: str, seconds: int) -> JSON:
+    """The object, to be gone when the seconds are over; as it was if it is marked already."""
+    end = datetime.fromisoformat(now) + timedelta(seconds=seconds)
+    marks = {"deletionTimestamp": end.strftime("%Y-%m-%dT%H:%M:%SZ"), "deletionGracePeriodSeconds": seconds}
+    return {**obj, "metadata": {**marks, **obj["metadata"]}}
 
 
 def reporting_sick(pod_: JSON, device: DeviceId, message: str) -> JSON:

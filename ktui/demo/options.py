@@ -41,6 +41,14 @@ def check_propagation(policy: Any) -> None:
         raise _unsupported("DeleteOptions", "propagationPolicy", f'"{policy}"', (*_POLICIES, "nil"))
 
 
+def grace_period(asked: Any) -> int | None:
+    """gracePeriodSeconds of a deletion, None for the object's own. Raises Refused (400)."""
+    try:
+        return int(asked) if asked is not None else None
+    except (TypeError, ValueError):
+        raise status.bad_request(f"invalid gracePeriodSeconds: {str(asked)[:80]}") from None
+
+
 def check_accept(header: str) -> None:
     """Raises Refused (406) when nothing in an Accept header is spoken here. JSON is, whole or as metadata only."""
     if header and not any(_speaks(each) for each in header.split(",")):

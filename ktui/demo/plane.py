@@ -79,8 +79,8 @@ class Plane:
         pod = self.database.get("Pod", key)
         if pod is None:
             return
-        if objects.stops_slowly(pod):
-            self.put("Pod", objects.marked_for_deletion(pod, self.now()))
+        if seconds := objects.grace_period(pod):
+            self.put("Pod", objects.marked_for_deletion(pod, self.now(), seconds))
         else:
             self.database.remove("Pod", key)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from ktui.demo import admission, status
+from ktui.demo import admission, objects, status
 from ktui.demo.mvcc import JSON, Database, Key
 from ktui.model.kinds import Kind
 from ktui.model.time import parse_time
@@ -28,7 +28,9 @@ def utc_now() -> str:
 class Registry:
     """All methods take and return objects without kind and apiVersion, and raise `status.Refused`."""
 
-    def __init__(self, database: Database, now: Callable[[], str] = utc_now) -> None:
+    def __init__(self, database: Database, now: Callable[[], str] = utc_now, *, kubelets: bool = False) -> None:
+        """`kubelets` says that somebody ends the pods that are marked for deletion; without, they go at once."""
+        self._kubelets = kubelets
         self.database = database
         self._now = now
 
@@ -96,9 +98,16 @@ class Registry:
         return self.database.put(kind.name, key, new)
 
     def delete(
-        self, kind: Kind, key: Key, *, preconditions: dict[str, Any] | None = None, dry_run: bool = False
+        self,
+        kind: Kind,
+        key: Key,
+        *,
+        preconditions: dict[str, Any] | None = None,
+        grace: int | None = None,
+        dry_run: bool = False,
     ) -> JSON:
-        """The last state. An object with finalizers stays, marked, until they are gone."""
+        """The last state. An object with finalizers stays, marked, until they are gone, and a pod until its kubelet has stopped
+        it; `grace` is how many seconds that may take, if not the pod's own."""
         old = self.get(kind, key)
         metadata = old["metadata"]
         for field, label in (("uid", "UID"), ("resourceVersion", "ResourceVersion")):
@@ -108,11 +117,9 @@ class Registry:
                 raise status.conflict(kind, key[1], f"{why} The object might have been deleted and then recreated")
         if dry_run:
             return old
-        if metadata.get("finalizers"):
-            marked = {
-                **old,
-                "metadata": {"deletionTimestamp": self._now(), "deletionGracePeriodSeconds": 0, **metadata},
-            }
+        seconds = objects.grace_period(old, grace) if kind.name == "Pod" and self._kubelets else 0
+        if metadata.get("finalizers") or seconds:
+            marked = objects.marked_for_deletion(old, self._now(), seconds)
             return self.database.put(kind.name, key, marked) if marked != old else old
         return self.database.remove(kind.name, key)
 

@@ -25,7 +25,7 @@ class Kubelet:
             return ()
         pod, before = change.object, change.previous
         if terminating(pod) and not (before is not None and terminating(before)):
-            self._plane.later(min(_STOP, objects.grace_period(pod)), self, change.key)
+            self._plane.later(min(_STOP, pod["metadata"]["deletionGracePeriodSeconds"]), self, change.key)
         elif _starts(pod) and not (before is not None and _starts(before)):
             self._plane.later(_START, self, change.key)
         return ()

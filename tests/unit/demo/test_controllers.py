@@ -8,6 +8,8 @@ from ktui.demo.controllers.garbage import GarbageCollector
 from ktui.demo.controllers.kubelet import Kubelet
 from ktui.demo.controllers.workloads import DeploymentController, JobController
 from ktui.demo.mvcc import JSON
+from ktui.demo.registry import Registry
+from ktui.model.kinds import KINDS
 from tests.unit.demo.world import NODE, NOW, World, settled, until
 
 
@@ -64,14 +66,29 @@ async def test_a_deployment_scaled_down_lets_its_pods_terminate() -> None:
         await until(lambda: world.database.get("Pod", key) is None)
 
 
-def test_only_a_pod_that_runs_somewhere_stops_slowly() -> None:
+def test_only_a_pod_that_runs_somewhere_has_a_grace_period() -> None:
     waiting = objects.pod(objects.made("p", NOW, "ml"), objects.pod_spec("train"))
     running = objects.running(objects.bound(waiting, NODE, NOW), NOW)
-    assert not objects.stops_slowly(waiting)
-    assert objects.stops_slowly(running)
-    assert not objects.stops_slowly({**running, "status": {**running["status"], "phase": "Succeeded"}})
-    hasty = {**running, "spec": {**running["spec"], "terminationGracePeriodSeconds": 0}}
-    assert not objects.stops_slowly(hasty)
-    marked = objects.marked_for_deletion(running, NOW)["metadata"]
+    assert objects.grace_period(waiting) == 0
+    assert objects.grace_period(running) == 30
+    assert objects.grace_period(running, 5) == 5
+    assert objects.grace_period({**running, "status": {**running["status"], "phase": "Succeeded"}}) == 0
+    own = {**running, "spec": {**running["spec"], "terminationGracePeriodSeconds": 60}}
+    assert objects.grace_period(own) == 60
+    assert objects.grace_period(own, 0) == 0
+    marked = objects.marked_for_deletion(running, NOW, 30)["metadata"]
     assert (marked["deletionTimestamp"], marked["deletionGracePeriodSeconds"]) == ("2026-11-30T10:00:30Z", 30)
-    assert objects.marked_for_deletion({**running, "metadata": marked}, "2026-11-30T11:00:00Z")["metadata"] == marked
+    assert objects.marked_for_deletion({**running, "metadata": marked}, NOW, 60)["metadata"] == marked
+
+
+async def test_a_pod_deleted_through_the_api_terminates_first_unless_told_to_go_at_once() -> None:
+    world = World()
+    registry = Registry(world.database, kubelets=True)
+    world.pod("slow", 0)
+    world.pod("fast", 1)
+    registry.delete(KINDS["Pod"], ("ml", "fast"), grace=0)
+    last = registry.delete(KINDS["Pod"], ("ml", "slow"))
+    assert last["metadata"]["deletionGracePeriodSeconds"] == 30
+    assert world.names("Pod") == {"slow"}
+    async with world.working(Kubelet(world.plane)):
+        await until(lambda: not world.names("Pod"))
