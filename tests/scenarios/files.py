@@ -27,17 +27,20 @@ _MORE: Final = {
 }
 
 
-def recording_of(name: str) -> Path:
-    return DIRECTORY / f"{name}{_SUFFIX}"
+EVICTIONS: Final = Path(__file__).with_name("evictions")
 
 
-def truth_of(name: str) -> Json:
-    found: Json = json.loads((DIRECTORY / f"{name}.json").read_text(encoding="utf-8"))
+def recording_of(name: str, where: Path = DIRECTORY) -> Path:
+    return where / f"{name}{_SUFFIX}"
+
+
+def truth_of(name: str, where: Path = DIRECTORY) -> Json:
+    found: Json = json.loads((where / f"{name}.json").read_text(encoding="utf-8"))
     return found
 
 
-def names() -> list[str]:
-    return sorted(path.name.removesuffix(_SUFFIX) for path in DIRECTORY.glob(f"*{_SUFFIX}"))
+def names(where: Path = DIRECTORY) -> list[str]:
+    return sorted(path.name.removesuffix(_SUFFIX) for path in where.glob(f"*{_SUFFIX}"))
 
 
 def paths() -> dict[str, str]:
@@ -67,7 +70,7 @@ def snapshot(api: Api, title: str) -> bytes:
 
 
 def write(name: str, recording: bytes, truth: Mapping[str, Any], where: Path = DIRECTORY) -> None:
-    path = where / f"{name}{_SUFFIX}"
+    path = recording_of(name, where)
     path.unlink(missing_ok=True)
     output = Output(path)
     output.write(recording)

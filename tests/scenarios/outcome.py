@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ktui.cluster.gangs import gang
@@ -50,10 +51,10 @@ def judge(truth: Json, answer: Diagnosis) -> Verdict:
     return "right" if len(facts) == len(truth["facts"]) else "undecided"
 
 
-def cluster_of(scenario: str) -> Cluster:
+def cluster_of(scenario: str, where: Path = files.DIRECTORY) -> Cluster:
     """The state that a scenario's recording holds."""
     cluster = Cluster()
-    replay_to(Recording(files.recording_of(scenario)), None, cluster.apply)
+    replay_to(Recording(files.recording_of(scenario, where)), None, cluster.apply)
     return cluster
 
 

@@ -39,10 +39,7 @@ def _play(stage: Stage, scenario: Scenario) -> Played:
     stage.create(scenario.world)
     stage.until_nodes_are_ready()
     stage.create(scenario.occupants)
-    for item in scenario.occupants:
-        if item["kind"] in ("Pod", "Job"):
-            name = item["metadata"]["name"]
-            stage.until(partial(stage.runs, name), f"{name} to run")
+    stage.until_all_run(scenario.occupants)
     if scenario.frozen:
         stage.stop_scheduler()
     stage.create(scenario.subjects)

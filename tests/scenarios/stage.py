@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, Final
 
 from tests.cluster import infra
@@ -139,6 +140,11 @@ class Stage:
 
     def until(self, predicate: Callable[[], object], what: str, limit: float = _LIMIT) -> None:
         wait_for(predicate, f"{what} in {self.namespace}", limit=limit)
+
+    def until_all_run(self, manifests: Iterable[Json]) -> None:
+        """Every pod and every Job of these."""
+        for name in (item["metadata"]["name"] for item in manifests if item["kind"] in ("Pod", "Job")):
+            self.until(partial(self.runs, name), f"{name} to run")
 
     def until_nodes_are_ready(self) -> None:
         self.until(lambda: all(map(_usable, self.api.list("/api/v1/nodes"))), "all nodes to be ready")
