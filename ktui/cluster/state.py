@@ -14,6 +14,7 @@ from typing import Literal, TypeVar, cast
 from msgspec import Struct, field
 
 from ktui.cluster.index import Index
+from ktui.cluster.journal import EVERYWHERE, Journal
 from ktui.cluster.moment import Moment, Stream
 from ktui.cluster.pools import Pool, PublishedDevice, assemble
 from ktui.cluster.store import Delta
@@ -23,6 +24,7 @@ from ktui.model.claim import ResourceClaim, ResourceClaimTemplate
 from ktui.model.event import Event
 from ktui.model.frame import Frame, Listed, StreamState
 from ktui.model.meta import Key, Object, condition
+from ktui.model.node import Node
 from ktui.model.pod import DEFAULT_SCHEDULER, Pod
 from ktui.model.podgroup import PodGroup
 from ktui.model.resourceslice import Device, DeviceId, PoolId, ResourceSlice
@@ -83,16 +85,20 @@ class Cluster:
         self.pods_by_replicated_group: Index[Key] = Index(_replicated_group)
         self.pods_by_workload: Index[Key] = Index(_pod_workload)
         self.pods_by_claim: Index[Key] = Index(pod_claims)
+        self.pods_by_node: Index[str] = Index(_pod_node)
         self.pods_by_awaited_template: Index[Key] = Index(_awaited_templates)
         self.pods_by_scheduler: Index[str] = Index(_other_scheduler)
         self.attempts_by_scheduler: Index[str] = Index(_attempted_by)
         self.claims_by_device: Index[DeviceId] = Index(_claim_devices)
         self.slices_by_pool: Index[PoolId] = Index(_slice_pool)
+        self.slices_by_node: Index[str] = Index(_slice_node)
         self.groups_by_workload: Index[Key] = Index(_group_workload)
         self.groups_by_claim: Index[Key] = Index(_group_claims)
         self.events_by_uid: Index[str] = Index(_event_uid)
         self.rules_by_selection: Index[Selection] = Index(_rule_selection)
         self._pools: dict[PoolId, Pool | None] = {}
+        self.free_by_node: dict[str, dict[str, int]] = {}  # filled by `noderesources`, emptied here
+        self.journal = Journal()
         self.timeline = Timeline()  # filled by whoever knows the time
 
     # --- in ---
@@ -137,7 +143,13 @@ class Cluster:
                 self._touch(obj, dirty)
         schedulers = {s for obj in (delta.old, delta.new) if obj is not None for s in _other_scheduler(obj)}
         tried = {s for s in schedulers if s in self.attempts_by_scheduler}
+        supplied = self._supplied(delta)
         self._reindex(delta)
+        if delta.kind == "ResourceSlice":  # which slices of a pool count may have changed with it
+            supplied |= self._supplied(delta)
+        for node in supplied:
+            self.free_by_node.pop(node, None)
+            self.journal.note(node)
         for scheduler in schedulers:
             if (scheduler in self.attempts_by_scheduler) != (scheduler in tried):
                 self._touch_gangs_of(self.pods_by_scheduler[scheduler], dirty)
@@ -152,6 +164,7 @@ class Cluster:
                 self.pods_by_replicated_group.update(key, old, new)
                 self.pods_by_workload.update(key, old, new)
                 self.pods_by_claim.update(key, old, new)
+                self.pods_by_node.update(key, old, new)
                 self.pods_by_awaited_template.update(key, old, new)
                 self.pods_by_scheduler.update(key, old, new)
                 self.attempts_by_scheduler.update(key, old, new)
@@ -159,6 +172,7 @@ class Cluster:
                 self.claims_by_device.update(key, old, new)
             case "ResourceSlice":
                 self.slices_by_pool.update(key, old, new)
+                self.slices_by_node.update(key, old, new)
                 for obj in (old, new):
                     if isinstance(obj, ResourceSlice):
                         self._pools.pop(obj.pool_id, None)
@@ -169,6 +183,46 @@ class Cluster:
                 self.events_by_uid.update(key, old, new)
             case "DeviceTaintRule":
                 self.rules_by_selection.update(key, old, new)
+
+    def _supplied(self, delta: Delta) -> frozenset[str]:
+        """Nodes on which the change may make more or less of something free, as the pools tell them now; `EVERYWHERE` where
+        that is not one node."""
+        match delta.old, delta.new:
+            case (Node() as old, Node() as new):
+                return frozenset((new.name,) if _offers(old) != _offers(new) else ())
+            case (Pod() as old, Pod() as new):
+                return frozenset((*_pod_node(old), *_pod_node(new)) if old.footprint != new.footprint else ())
+            case (ResourceClaim() as old, ResourceClaim() as new) if old.results == new.results:
+                return frozenset()
+            case old, new:
+                return frozenset(node for obj in (old, new) if obj is not None for node in self._nodes_of(obj))
+
+    def _nodes_of(self, obj: Object) -> Iterable[str]:
+        match obj:
+            case Node():
+                yield obj.name
+            case Pod():
+                yield from _pod_node(obj)
+            case ResourceClaim():
+                for device in _claim_devices(obj):
+                    yield from self._nodes_of_device(device)
+            case ResourceSlice():
+                if (pool := self.pool(obj.pool_id)) is not None:
+                    yield pool.node
+            case DeviceTaintRule() if exact := obj.exact:
+                yield from self._nodes_of_device(exact)
+            case DeviceTaintRule() if obj.spec.device_selector is not None:
+                yield EVERYWHERE
+            case _:
+                pass
+
+    def _nodes_of_device(self, device: DeviceId) -> Iterable[str]:
+        """The node of a published device; everywhere, too, when devices of other nodes draw on the same counters."""
+        if (published := self.device(device)) is not None:
+            yield published.node
+            pool = self.pool(device[:2])
+            if published.device.consumes_counters and pool is not None and not pool.node:
+                yield EVERYWHERE
 
     def _touch(self, obj: Object, dirty: Dirty) -> None:
         """Mark the rows that show something of `obj`, as the indexes know them now (asked before and after they change)."""
@@ -298,6 +352,11 @@ class Cluster:
         store = self.stores["ResourceSlice"]
         return (s for key in self.slices_by_pool[pool_id] if isinstance(s := store.get(key), ResourceSlice))
 
+    def slices_on(self, node: str) -> Iterator[ResourceSlice]:
+        """The slices that are for this node alone."""
+        store = self.stores["ResourceSlice"]
+        return (s for key in self.slices_by_node[node] if isinstance(s := store.get(key), ResourceSlice))
+
     def pools(self) -> Iterator[Pool]:
         return (pool for pool_id in list(self.slices_by_pool.values()) if (pool := self.pool(pool_id)) is not None)
 
@@ -382,6 +441,12 @@ def _pod_workload(obj: Object) -> Iterable[Key]:
             yield (obj.namespace, name)
 
 
+def _pod_node(obj: Object) -> Iterable[str]:
+    """The node that the pod takes something of: none once it has finished."""
+    if isinstance(obj, Pod) and obj.spec.node_name and not obj.finished:
+        yield obj.spec.node_name
+
+
 def _other_scheduler(obj: Object) -> Iterable[str]:
     """The pod's scheduler, unless it is the default one."""
     if isinstance(obj, Pod) and (scheduler := obj.spec.scheduler_name or DEFAULT_SCHEDULER) != DEFAULT_SCHEDULER:
@@ -433,6 +498,11 @@ def _slice_pool(obj: Object) -> Iterable[PoolId]:
         yield obj.pool_id
 
 
+def _slice_node(obj: Object) -> Iterable[str]:
+    if isinstance(obj, ResourceSlice) and obj.spec.node_name:
+        yield obj.spec.node_name
+
+
 def _group_workload(obj: Object) -> Iterable[Key]:
     if isinstance(obj, PodGroup) and (ref := obj.spec.workload_ref) is not None and ref.workload_name:
         yield (obj.namespace, ref.workload_name)
@@ -456,6 +526,11 @@ def _rule_selection(obj: Object) -> Iterable[Selection]:
     """Nothing for a rule without a selector: it selects no device."""
     if isinstance(obj, DeviceTaintRule) and (selector := obj.spec.device_selector) is not None:
         yield (selector.driver, selector.pool, selector.device)
+
+
+def _offers(node: Node) -> tuple[object, ...]:
+    """What decides which pods the node takes; the kubelet writes the rest of it every few minutes."""
+    return (node.spec, node.metadata.labels, node.status.allocatable)
 
 
 def _taints_as_before(delta: Delta) -> bool:

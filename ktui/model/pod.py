@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from msgspec import field
+from msgspec import field, structs
 
-from ktui.model.meta import Condition, Labels, Object, Wire
+from ktui.model.meta import Condition, Labels, Object, Wire, condition
 from ktui.model.node import NodeSelector
 
 DEFAULT_SCHEDULER = "default-scheduler"
@@ -124,11 +124,19 @@ class ContainerState(Wire, frozen=True):
     terminated: ContainerTerminated | None = None
 
 
+class ActualResources(Wire, frozen=True):
+    """status.resources: what the runtime applies, which is not what is asked for while a resize is under way (KEP-1287)."""
+
+    requests: Quantities | None = None
+
+
 class ContainerStatus(Wire, frozen=True):
     name: str = ""
     state: ContainerState | None = None
     ready: bool | None = None
     restart_count: int | None = None
+    allocated_resources: Quantities | None = None  # what the kubelet has set aside
+    resources: ActualResources | None = None
     allocated_resources_status: tuple[AllocatedResourceStatus, ...] | None = None
 
 
@@ -162,13 +170,40 @@ class PodStatus(Wire, frozen=True):
     qos_class: str | None = None
     init_container_statuses: tuple[ContainerStatus, ...] | None = None
     container_statuses: tuple[ContainerStatus, ...] | None = None
+    allocated_resources: Quantities | None = None  # of the pod as a whole, 1.36 and later
+    resources: ActualResources | None = None
     resource_claim_statuses: tuple[PodClaimStatus, ...] | None = None
     extended_resource_claim_status: ExtendedResourceClaimStatus | None = None
 
+    @property
+    def reports(self) -> tuple[ContainerStatus, ...]:
+        return (*(self.container_statuses or ()), *(self.init_container_statuses or ()))
+
+    @property
+    def says_requests(self) -> bool:
+        """Whether the node reports what it has set aside for the pod, or applies to it."""
+        return _says_requests(self) or any(map(_says_requests, self.reports))
+
+
+def _says_requests(status: PodStatus | ContainerStatus) -> bool:
+    return status.allocated_resources is not None or status.resources is not None
+
+
+RESIZE_PENDING = "PodResizePending"
+RESIZE_IN_PROGRESS = "PodResizeInProgress"
+
 
 class Pod(Object, frozen=True):
+    """While no resize is under way, the kubelet repeats every container's requests twice in the status, and their sums. Such
+    repetitions are not kept: they would take more memory than all the rest of the pod, and stand for nothing of their own."""
+
     spec: PodSpec = field(default_factory=PodSpec)
     status: PodStatus = field(default_factory=PodStatus)
+
+    def __post_init__(self) -> None:
+        status = self.status
+        if status.says_requests and _repeats_the_requests(self.spec, status):
+            structs.force_setattr(self, "status", _without_the_requests(self.spec, status))
 
     @property
     def group(self) -> str:
@@ -184,3 +219,56 @@ class Pod(Object, frozen=True):
     def finished(self) -> bool:
         """Succeeded or Failed: the scheduler no longer counts it."""
         return self.status.phase in ("Succeeded", "Failed")
+
+    @property
+    def footprint(self) -> tuple[object, ...]:
+        """All that decides what the pod takes of which node; pods with equal footprints take the same."""
+        spec, status = self.spec, self.status
+        reported = tuple((s.name, s.allocated_resources, s.resources) for s in status.reports)
+        pending = condition(status.conditions, RESIZE_PENDING)
+        return (
+            spec.node_name,
+            self.finished,
+            spec.containers,
+            spec.init_containers,
+            spec.resources,
+            spec.overhead,
+            reported,
+            status.allocated_resources,
+            status.resources,
+            pending.reason if pending else None,
+        )
+
+
+def _repeats_the_requests(spec: PodSpec, status: PodStatus) -> bool:
+    """Whether the status says of the containers' requests what the spec says."""
+    if condition(status.conditions, RESIZE_PENDING, RESIZE_IN_PROGRESS) is not None:
+        return False
+    asked = {
+        c.name: (c.resources.requests if c.resources else None) or {}
+        for c in (*(spec.containers or ()), *(spec.init_containers or ()))
+    }
+    for report in status.reports:
+        requests = asked.get(report.name, {})
+        allocated, actual = report.allocated_resources, report.resources
+        if (allocated or requests) != requests or ((actual and actual.requests) or requests) != requests:
+            return False
+    return True
+
+
+def _without_the_requests(spec: PodSpec, status: PodStatus) -> PodStatus:
+    """Sums are kept where the pod as a whole asks for something: they follow from nothing else then."""
+    whole = spec.resources is not None
+    return structs.replace(
+        status,
+        container_statuses=_silent(status.container_statuses),
+        init_container_statuses=_silent(status.init_container_statuses),
+        allocated_resources=status.allocated_resources if whole else None,
+        resources=status.resources if whole else None,
+    )
+
+
+def _silent(reports: tuple[ContainerStatus, ...] | None) -> tuple[ContainerStatus, ...] | None:
+    if reports is None:
+        return None
+    return tuple(structs.replace(report, allocated_resources=None, resources=None) for report in reports)

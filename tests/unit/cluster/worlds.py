@@ -26,6 +26,7 @@ POOLS = ("n0", "n1")
 DEVICES = ("d0", "d1")
 SLICES = ("s0", "s1", "s2")
 RULES = ("r0", "r1")
+NODES = ("n0", "n1")
 
 
 def _maybe(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -134,7 +135,13 @@ def pods(draw: st.DrawFn) -> Document:
                     },
                 )
             ),
-            "containerStatuses": [{"name": "m", "allocatedResourcesStatus": draw(reports)}],
+            "containerStatuses": [
+                {
+                    "name": "m",
+                    "allocatedResources": draw(_of(*(None,) * 3, {"example.com/gpu": "1"}, {"example.com/gpu": "2"})),
+                    "allocatedResourcesStatus": draw(reports),
+                }
+            ],
         },
     }
 
@@ -284,6 +291,17 @@ def autoscalers(draw: st.DrawFn) -> Document:
     }
 
 
+@st.composite
+def nodes(draw: st.DrawFn) -> Document:
+    allocatable = _of(None, *({"example.com/gpu": gpus, "pods": "110"} for gpus in ("0", "2", "8")))
+    return {
+        "kind": "Node",
+        "metadata": draw(_meta(NODES, namespaced=False)),
+        "spec": {"unschedulable": draw(_of(None, True))},
+        "status": {"allocatable": draw(allocatable)},
+    }
+
+
 def templates() -> st.SearchStrategy[Document]:
     return st.builds(lambda meta: {"kind": "ResourceClaimTemplate", "metadata": meta}, _meta(TEMPLATES))
 
@@ -297,9 +315,10 @@ _documents: dict[str, st.SearchStrategy[Document]] = {
     "Workload": workloads(),
     "HorizontalPodAutoscaler": autoscalers(),
     "ResourceClaimTemplate": templates(),
+    "Node": nodes(),
 }
 _OFTEN = ("Pod", "Pod", "Pod", "ResourceClaim", "ResourceClaim", "ResourceSlice", "DeviceTaintRule", "PodGroup")
-_KINDS = _of(*_OFTEN, "Workload", "HorizontalPodAutoscaler", "ResourceClaimTemplate")
+_KINDS = _of(*_OFTEN, "Workload", "HorizontalPodAutoscaler", "ResourceClaimTemplate", "Node")
 PHASES = ("watching", "waiting", "no-access", "listing", "absent")
 
 Step = tuple[str, str, Any]
