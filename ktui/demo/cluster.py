@@ -7,6 +7,7 @@ import contextlib
 import secrets
 from typing import Self
 
+from ktui.cel.selector import compile_selector
 from ktui.demo import access
 from ktui.demo.apiserver import ApiServer
 from ktui.demo.controllers.autoscaling import AutoscalerController
@@ -44,7 +45,7 @@ class DemoCluster:
         database.compact()  # nobody can have seen how it was filled
         await self.server.start()
         plane = Plane(database, squads, haste=self._haste)
-        self._work = asyncio.create_task(plane.run(controllers(plane)))
+        self._work = asyncio.create_task(_work(plane))
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -53,6 +54,12 @@ class DemoCluster:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._work
         await self.server.stop()
+
+
+async def _work(plane: Plane) -> None:
+    # The first selector loads the CEL library, which takes a while; clients have their answers meanwhile.
+    await asyncio.to_thread(compile_selector, "true")
+    await plane.run(controllers(plane))
 
 
 def controllers(plane: Plane) -> list[Controller]:

@@ -7,9 +7,12 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Final, Generic, Protocol, TypeVar
 
+import msgspec
+
 from ktui.demo.mvcc import JSON, Database, Key
 from ktui.demo.objects import controller_uid
 from ktui.demo.placement import Device, Room
+from ktui.model import resourceslice
 from ktui.model.quantity import parse_quantity
 from ktui.model.resourceslice import DeviceId
 
@@ -133,7 +136,7 @@ class Ledger:
         self.waiting: dict[Key, None] = {}
         """Pods that have no node yet."""
         self._slices: Lookup[tuple[str, str]] = Lookup(lambda slice_: [_pool_of(slice_)], lambda pool: wake(pool[1]))
-        self._devices: dict[DeviceId, tuple[str, JSON]] = {}  # with their node
+        self._devices: dict[DeviceId, tuple[str, JSON, resourceslice.Device]] = {}  # with their node
         self._pools: dict[tuple[str, str], list[DeviceId]] = {}
         self._complete: set[tuple[str, str]] = set()
         self._free: dict[str, dict[DeviceId, None]] = defaultdict(dict)
@@ -214,8 +217,7 @@ class Ledger:
             usage = [requests_of(pod) for key in self.on_node[name] if (pod := self._database.get("Pod", key))]
             has = node["status"]["allocatable"]
             devices = tuple(
-                Device(device, self._devices[device][1].get("attributes") or {}, self.taints(device))
-                for device in self._free.get(name, ())
+                Device(device, self._devices[device][2], self.taints(device)) for device in self._free.get(name, ())
             )
             spec = node.get("spec") or {}
             yield Room(
@@ -240,7 +242,7 @@ class Ledger:
     def _publish(self, pool: tuple[str, str]) -> None:
         """Only slices of the newest generation count (resource.k8s.io/v1 ResourcePool)."""
         for device in self._pools.pop(pool, ()):
-            node, _ = self._devices.pop(device)
+            node, *_ = self._devices.pop(device)
             self._free[node].pop(device, None)
         slices = [obj["spec"] for key in self._slices[pool] if (obj := self._database.get("ResourceSlice", key))]
         newest = max((spec["pool"].get("generation", 0) for spec in slices), default=0)
@@ -250,7 +252,7 @@ class Ledger:
         else:
             self._complete.discard(pool)
         found = {
-            (*pool, device["name"]): (spec.get("nodeName", ""), device)
+            (*pool, device["name"]): (spec.get("nodeName", ""), device, msgspec.convert(device, resourceslice.Device))
             for spec in current
             for device in spec.get("devices") or ()
         }

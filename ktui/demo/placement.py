@@ -1,48 +1,57 @@
 """Where the pods of a gang go: all of them or none. Pure: what pods want and what nodes have in, a plan out.
 
-Devices are matched by the simple forms of CEL that device classes commonly use: equalities of the driver or of an attribute,
-joined by &&. A selector in any other form matches nothing.
+A selector matches a device when its CEL expression is true of it; where it fails, or cannot be judged, it does not match. (The
+real scheduler gives a pod up for the time being when an expression fails.)
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from ktui.cel.selector import Matches, match_all
 from ktui.demo.mvcc import JSON, Key
+from ktui.model import resourceslice
 from ktui.model.resourceslice import DeviceId
 
 NO_DEVICES: Final = "cannot allocate all claims"
 UNTOLERATED: Final = "node(s) had untolerated taint(s)"
-
-_DRIVER: Final = re.compile(r"device\.driver\s*==\s*(['\"])(?P<value>[^'\"]*)\1\Z")
-_ATTRIBUTE: Final = re.compile(
-    r"device\.attributes\[(['\"])(?P<domain>[^'\"]+)\1\]\.(?P<name>\w+)\s*==\s*(?P<value>'[^']*'|\"[^\"]*\"|-?\d+|true|false)\Z"
-)
+_TRIES: Final = 20_000  # combinations of devices, before a node is given up
 
 
 class Device(Struct, frozen=True):
-    """A free device. `taints` are all that count for it: its driver's and those of rules."""
+    """A free device, as its driver publishes it. `taints` are all that count for it: its driver's and those of rules."""
 
     id: DeviceId
-    attributes: JSON
+    published: resourceslice.Device
     taints: Sequence[JSON] = ()
 
 
 class Request(Struct, frozen=True):
-    """What one request of a claim asks for. `same` is the attribute that all its devices must share, "" for none."""
+    """What one request of a claim asks for."""
 
     claim: Key
     name: str
     count: int
     selectors: tuple[str, ...]
     tolerations: Sequence[JSON] = ()
-    same: str = ""
+
+
+class Constraint(Struct, frozen=True):
+    """What the devices of some requests of a claim (of all, when none is named) have in common: the value of an attribute, or
+    that no two have the same when it is to be `distinct`. A device without the attribute can be none of them."""
+
+    claim: Key
+    attribute: str
+    requests: frozenset[str] = frozenset()
+    distinct: bool = False
+
+    def covers(self, request: Request) -> bool:
+        return request.claim == self.claim and (not self.requests or request.name in self.requests)
 
 
 class Wish(Struct, frozen=True):
@@ -53,6 +62,7 @@ class Wish(Struct, frozen=True):
     memory: float = 0.0
     labels: Mapping[str, str] = {}
     requests: tuple[Request, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
     tolerations: Sequence[JSON] = ()
 
 
@@ -119,51 +129,95 @@ def _fit(wish: Wish, room: Room) -> Spot | str:
         return "Insufficient cpu"
     if wish.memory > room.memory:
         return "Insufficient memory"
-    taken: set[DeviceId] = set()
+    found = allocate(wish.requests, wish.constraints, room.devices)
+    if found is None:
+        return NO_DEVICES
     devices: dict[Key, list[tuple[str, DeviceId]]] = defaultdict(list)
-    for request in wish.requests:
-        chosen = choose(request, [device for device in room.devices if device.id not in taken])
-        if chosen is None:
-            return NO_DEVICES
-        taken.update(chosen)
-        devices[request.claim] += [(request.name, device) for device in chosen]
+    for request, device in found:
+        devices[request.claim].append((request.name, device))
     return Spot(room.node, dict(devices))
 
 
-def choose(request: Request, free: Iterable[Device]) -> list[DeviceId] | None:
-    """Devices for one request; None when there are not enough that match, are not tainted and go together."""
-    sets: dict[object, list[DeviceId]] = defaultdict(list)
-    for device in free:
-        if matches(request.selectors, device) and not _kept_out(device.taints, request.tolerations):
-            if request.same and request.same not in device.attributes:
-                continue
-            shared = repr(device.attributes[request.same]) if request.same else None
-            sets[shared].append(device.id)
-    enough = [found for found in sets.values() if len(found) >= request.count]
-    return min(enough, key=len)[: request.count] if enough else None
+def allocate(
+    requests: Sequence[Request], constraints: Sequence[Constraint], free: Sequence[Device]
+) -> list[tuple[Request, DeviceId]] | None:
+    """Devices for all requests of a pod; None when there are not enough that match, are not tainted and go together."""
+    wanted = [request for request in requests for _ in range(request.count)]
+    return _Search(wanted, constraints, free).found() if len(wanted) <= len(free) else None
+
+
+class _Search:
+    """Tries devices for one request after the other and takes back what leads nowhere."""
+
+    def __init__(self, wanted: Sequence[Request], constraints: Sequence[Constraint], free: Sequence[Device]) -> None:
+        self._wanted = wanted
+        self._constraints = [[each for each in constraints if each.covers(request)] for request in wanted]
+        self._candidates = {id(request): self._usable(request, constraints, free) for request in wanted}
+        self._chosen: list[Device] = []
+        self._tries = 0
+
+    def found(self) -> list[tuple[Request, DeviceId]] | None:
+        if not self._extend(0):
+            return None
+        return [(request, device.id) for request, device in zip(self._wanted, self._chosen, strict=True)]
+
+    def _usable(self, request: Request, constraints: Iterable[Constraint], free: Iterable[Device]) -> list[Device]:
+        """In the order in which they are tried: those first whose common value few others have, so that large sets stay whole."""
+        usable = [
+            device
+            for device in free
+            if matches(request.selectors, device) and not _kept_out(device.taints, request.tolerations)
+        ]
+        for constraint in constraints:
+            if constraint.covers(request) and not constraint.distinct:
+                sizes = Counter(_value(device, constraint.attribute) for device in usable)
+                usable.sort(key=lambda device: sizes[_value(device, constraint.attribute)])
+                break
+        return usable
+
+    def _extend(self, start: int) -> bool:
+        """Choose for all that are left. Of one request, devices are tried in one order only: `start` is where it goes on."""
+        place = len(self._chosen)
+        if place == len(self._wanted):
+            return True
+        candidates = self._candidates[id(self._wanted[place])]
+        for number in range(start, len(candidates)):
+            self._tries += 1
+            if self._tries > _TRIES:
+                return False
+            device = candidates[number]
+            if device not in self._chosen and self._goes_with(device, place):
+                self._chosen.append(device)
+                same = place + 1 < len(self._wanted) and self._wanted[place + 1] is self._wanted[place]
+                if self._extend(number + 1 if same else 0):
+                    return True
+                self._chosen.pop()
+        return False
+
+    def _goes_with(self, device: Device, place: int) -> bool:
+        for constraint in self._constraints[place]:
+            value = _value(device, constraint.attribute)
+            if value is None:
+                return False
+            others = (
+                _value(chosen, constraint.attribute)
+                for request, chosen in zip(self._wanted, self._chosen, strict=False)
+                if constraint.covers(request)
+            )
+            if any((value == other) is constraint.distinct for other in others):
+                return False
+        return True
+
+
+def _value(device: Device, attribute: str) -> object:
+    """With its type: 1 and true are not the same."""
+    value = resourceslice.attribute_value(resourceslice.attribute(device.published, device.id[0], attribute))
+    return None if value is None else (type(value), value)
 
 
 def matches(selectors: Iterable[str], device: Device) -> bool:
     """Whether all the CEL expressions are true for the device."""
-    return all(_true(term.strip(), device) for text in selectors for term in text.split("&&"))
-
-
-def _true(term: str, device: Device) -> bool:
-    if found := _DRIVER.match(term):
-        return device.id[0] == found["value"]
-    if not (found := _ATTRIBUTE.match(term)):
-        return False
-    names = [f"{found['domain']}/{found['name']}"]
-    if found["domain"] == device.id[0]:
-        names.append(found["name"])  # an attribute without a domain is in its driver's
-    value: JSON = next((device.attributes[name] for name in names if name in device.attributes), {})
-    return _literal(found["value"]) in value.values()
-
-
-def _literal(text: str) -> Any:
-    if text in ("true", "false"):
-        return text == "true"
-    return text[1:-1] if text[0] in "'\"" else int(text)
+    return isinstance(match_all(selectors, device.id[0], device.published), Matches)
 
 
 def _kept_out(taints: Iterable[JSON], tolerations: Sequence[JSON]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ktui.demo import objects
@@ -12,6 +12,7 @@ from ktui.demo.mvcc import JSON, Change, Key
 from ktui.demo.placement import (
     NO_DEVICES,
     UNTOLERATED,
+    Constraint,
     Plan,
     Request,
     Spot,
@@ -121,35 +122,39 @@ class Scheduler:
     def _wish(self, pod: JSON) -> Wish:
         namespace, _ = objects.key_of(pod)
         requests: list[Request] = []
+        constraints: list[Constraint] = []
         for name in claim_names(pod).values():
-            claim = self._plane.get("ResourceClaim", (namespace, name))
+            key = (namespace, name)
+            claim = self._plane.get("ResourceClaim", key)
             if claim is not None and not results(claim):
-                requests += self._requests((namespace, name), claim["spec"].get("devices") or {})
+                devices = claim["spec"].get("devices") or {}
+                requests += [self._request(key, request) for request in devices.get("requests") or ()]
+                constraints += _constraints(key, devices)
         cpu, memory = requests_of(pod)
-        labels, tolerations = pod["spec"].get("nodeSelector") or {}, pod["spec"].get("tolerations") or ()
-        return Wish(objects.key_of(pod), cpu, memory, labels, tuple(requests), tolerations)
+        return Wish(
+            objects.key_of(pod),
+            cpu,
+            memory,
+            pod["spec"].get("nodeSelector") or {},
+            tuple(requests),
+            tuple(constraints),
+            pod["spec"].get("tolerations") or (),
+        )
 
-    def _requests(self, claim: Key, devices: JSON) -> Iterable[Request]:
-        for request in devices.get("requests") or ():
-            exactly = request.get("exactly") or {}
-            class_name = exactly.get("deviceClassName", "")
-            found = self._plane.get("DeviceClass", ("", class_name))
-            if found is None:
-                raise NoSuchClass(f"request {request['name']}: device class {class_name} does not exist")
-            selectors = [*(found["spec"].get("selectors") or ()), *(exactly.get("selectors") or ())]
-            same = [
-                constraint["matchAttribute"]
-                for constraint in devices.get("constraints") or ()
-                if constraint.get("matchAttribute") and request["name"] in constraint.get("requests", [request["name"]])
-            ]
-            yield Request(
-                claim,
-                request["name"],
-                exactly.get("count", 1),
-                tuple(selector["cel"]["expression"] for selector in selectors),
-                exactly.get("tolerations") or (),
-                same[0] if same else "",
-            )
+    def _request(self, claim: Key, request: JSON) -> Request:
+        exactly = request.get("exactly") or {}
+        class_name = exactly.get("deviceClassName", "")
+        found = self._plane.get("DeviceClass", ("", class_name))
+        if found is None:
+            raise NoSuchClass(f"request {request['name']}: device class {class_name} does not exist")
+        selectors = [*(found["spec"].get("selectors") or ()), *(exactly.get("selectors") or ())]
+        return Request(
+            claim,
+            request["name"],
+            exactly.get("count", 1),
+            tuple(selector["cel"]["expression"] for selector in selectors),
+            exactly.get("tolerations") or (),
+        )
 
     def _bind(self, waiting: Iterable[JSON], plan: Plan, group: JSON | None) -> None:
         now = self._plane.now()
@@ -188,6 +193,14 @@ class Scheduler:
                 self._plane.put("Pod", changed)
                 if key == plan.refused:
                     self._plane.tell(pod, "Pod", "FailedScheduling", message, by=_NAME, warning=True)
+
+
+def _constraints(claim: Key, devices: JSON) -> Iterator[Constraint]:
+    for each in devices.get("constraints") or ():
+        requests = frozenset(each.get("requests") or ())
+        for field, distinct in (("matchAttribute", False), ("distinctAttribute", True)):
+            if each.get(field):
+                yield Constraint(claim, each[field], requests, distinct)
 
 
 def _unit(pod: JSON) -> Unit:

@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.demo.controllers.eviction import due_time
-from ktui.demo.placement import Device, Request, Room, Wish, choose, matches, place, refusal
+from ktui.demo.placement import Constraint, Device, Request, Room, Wish, allocate, matches, place, refusal
+from ktui.model import resourceslice
+from ktui.model.resourceslice import Attribute, Capacity, DeviceId
 
 DRIVER = "gpu.example.com"
 NUMA = "resource.kubernetes.io/numaNode"
@@ -16,19 +18,27 @@ TAINT = {"key": "example.com/xid", "value": "79", "effect": "NoExecute", "timeAd
 
 
 def device(node: str, number: int, *taints: dict[str, str]) -> Device:
-    attributes = {"productName": {"string": "H200"}, NUMA: {"int": number // 4}}
-    return Device((DRIVER, node, f"gpu-{number}"), attributes, taints)
+    attributes = {"productName": Attribute(string="H200"), NUMA: Attribute(integer=number // 4)}
+    name = f"gpu-{number}"
+    published = resourceslice.Device(name, attributes, {"memory": Capacity("141Gi")})
+    return Device((DRIVER, node, name), published, taints)
 
 
 def room(node: str, devices: int = 8) -> Room:
     return Room(node, 64.0, 1e12, {"zone": "a"}, tuple(device(node, number) for number in range(devices)))
 
 
-def wish(name: str, count: int, *, cpu: float = 8.0, same: str = "") -> Wish:
-    claim = ("ml", f"{name}-gpu")
-    return Wish(
-        ("ml", name), cpu, 1e9, {}, (Request(claim, "gpu", count, (f"device.driver == '{DRIVER}'",), (), same),)
-    )
+def wish(name: str, count: int, *, cpu: float = 8.0) -> Wish:
+    return Wish(("ml", name), cpu, 1e9, {}, (request(name, count),))
+
+
+def request(claim: str, count: int, name: str = "gpu") -> Request:
+    return Request(("ml", claim), name, count, (f"device.driver == '{DRIVER}'",))
+
+
+def names(found: list[tuple[Request, DeviceId]] | None) -> list[str]:
+    assert found is not None
+    return [device for _, (_, _, device) in found]
 
 
 @given(
@@ -67,29 +77,78 @@ def test_why_a_node_refuses() -> None:
 
 
 def test_devices_of_one_request_share_the_attribute() -> None:
-    request = wish("numa", 4, same=NUMA).requests[0]
+    wanted = request("numa", 4)
+    same = Constraint(wanted.claim, NUMA)
     free = [device("n", number) for number in (2, 3, 4, 5, 6, 7)]
-    chosen = choose(request, free)
-    assert chosen is not None
-    assert {name for _, _, name in chosen} == {"gpu-4", "gpu-5", "gpu-6", "gpu-7"}
-    assert choose(request, free[:5]) is None
+    assert set(names(allocate([wanted], [same], free))) == {"gpu-4", "gpu-5", "gpu-6", "gpu-7"}
+    assert allocate([wanted], [same], free[:5]) is None
+    # The smaller set is used, so that the larger stays whole.
+    assert set(names(allocate([request("numa", 2)], [Constraint(("ml", "numa"), NUMA)], free))) == {"gpu-2", "gpu-3"}
+
+
+def test_constraints_are_about_the_requests_they_name() -> None:
+    free = [device("n", number) for number in range(8)]
+    a, b, c = (request("claim", 1, name) for name in "abc")
+    same, distinct = (
+        Constraint(a.claim, NUMA, frozenset("ab")),
+        Constraint(a.claim, NUMA, frozenset("bc"), distinct=True),
+    )
+    first, second, third = names(allocate([a, b, c], [same, distinct], free))
+    numa = {f"gpu-{number}": number // 4 for number in range(8)}
+    assert numa[first] == numa[second] != numa[third]
+    everything = Constraint(a.claim, NUMA, distinct=True)
+    assert allocate([a, b, c], [everything], free) is None, "there are two NUMA nodes, not three"
+    assert allocate([a, b], [everything], free) is not None
+    elsewhere = Constraint(("ml", "other"), NUMA, distinct=True)
+    assert allocate([a, b, c], [elsewhere], free) is not None
+
+
+def test_a_device_without_the_attribute_meets_no_constraint() -> None:
+    free = [device("n", number) for number in range(8)]
+    for distinct in (False, True):
+        assert (
+            allocate([request("claim", 1)], [Constraint(("ml", "claim"), "example.com/none", distinct=distinct)], free)
+            is None
+        )
+    # A name with the driver's domain is that of an attribute without one.
+    assert allocate([request("claim", 2)], [Constraint(("ml", "claim"), f"{DRIVER}/productName")], free) is not None
+
+
+@given(st.lists(st.integers(1, 3), min_size=1, max_size=3), st.sets(st.integers(0, 7)), st.booleans())
+def test_what_is_found_is_right_and_what_is_not_found_is_not_there(
+    counts: list[int], numbers: set[int], distinct: bool
+) -> None:
+    requests = [request("claim", count, f"r{place}") for place, count in enumerate(counts)]
+    constraint = Constraint(("ml", "claim"), NUMA, frozenset({"r0", "r1"}), distinct)
+    found = allocate(requests, [constraint], [device("n", number) for number in sorted(numbers)])
+    bound = sum(counts[:2])
+    low, high = sum(number < 4 for number in numbers), sum(number > 3 for number in numbers)
+    possible = bound <= (low > 0) + (high > 0) if distinct else bound <= max(low, high)
+    assert (found is not None) is (possible and sum(counts) <= len(numbers))
+    if found is not None:
+        assert len(set(names(found))) == sum(counts)
+        values = [int(each[4:]) // 4 for each in names(found)[:bound]]
+        assert len(set(values)) == (len(values) if distinct else 1)
 
 
 def test_a_taint_keeps_a_device_out_unless_it_is_tolerated() -> None:
-    request = wish("one", 1).requests[0]
+    wanted = request("one", 1)
     tainted = device("n", 0, TAINT)
-    assert choose(request, [tainted]) is None
-    tolerant = Request(request.claim, "gpu", 1, request.selectors, ({"operator": "Exists"},))
-    assert choose(tolerant, [tainted]) == [tainted.id]
-    assert choose(request, [device("n", 0, {**TAINT, "effect": "None"})]) is not None
+    assert allocate([wanted], [], [tainted]) is None
+    tolerant = Request(wanted.claim, "gpu", 1, wanted.selectors, ({"operator": "Exists"},))
+    assert names(allocate([tolerant], [], [tainted])) == ["gpu-0"]
+    assert allocate([wanted], [], [device("n", 0, {**TAINT, "effect": "None"})]) is not None
 
 
-def test_selectors_are_equalities_and_anything_else_matches_nothing() -> None:
+def test_selectors_are_cel_and_one_that_fails_matches_nothing() -> None:
     gpu = device("n", 5)
     assert matches([f'device.driver == "{DRIVER}" && device.attributes["{DRIVER}"].productName == "H200"'], gpu)
     assert matches(["device.attributes['resource.kubernetes.io'].numaNode == 1"], gpu)
     assert not matches(["device.attributes['resource.kubernetes.io'].numaNode == 0"], gpu)
-    assert not matches(["device.capacity['gpu.example.com'].memory.isGreaterThan(quantity('1Gi'))"], gpu)
+    assert matches([f"device.capacity['{DRIVER}'].memory.isGreaterThan(quantity('80Gi'))"], gpu)
+    assert not matches([f"device.capacity['{DRIVER}'].memory.isGreaterThan(quantity('200Gi'))"], gpu)
+    assert not matches(["device.attributes['resource.kubernetes.io'].nothing == 0"], gpu)
+    assert not matches(["this is no CEL"], gpu)
 
 
 def test_only_a_toleration_of_no_execute_delays_an_eviction() -> None:
