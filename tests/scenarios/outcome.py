@@ -58,10 +58,10 @@ def cluster_of(scenario: str, where: Path = files.DIRECTORY) -> Cluster:
     return cluster
 
 
-def outcomes(scenario: str) -> Iterator[Outcome]:
+def outcomes(scenario: str, where: Path = files.DIRECTORY) -> Iterator[Outcome]:
     """One for each gang whose truth is known."""
-    cluster = cluster_of(scenario)
-    for name, truth in files.truth_of(scenario)["gangs"].items():
+    cluster = cluster_of(scenario, where)
+    for name, truth in files.truth_of(scenario, where)["gangs"].items():
         namespace, _, own = name.partition("/")
         found = gang(cluster, (namespace, own))
         assert found is not None, f"{scenario}: {name} is not in the recording"
