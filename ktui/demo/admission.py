@@ -106,6 +106,18 @@ def admit(kind: Kind, obj: JSON, now: str) -> JSON:
     return admitted
 
 
+def prepared(kind: Kind, new: JSON, old: JSON) -> JSON:
+    """What an update changes besides what was asked for: the timeAdded of a DeviceTaintRule says since when its effect has been
+    what it is, so a new effect brings a new time (registry/resource/devicetaintrule)."""
+    if kind.name != "DeviceTaintRule":
+        return new
+    spec = new.get("spec") or {}
+    taint, before = spec.get("taint") or {}, (old.get("spec") or {}).get("taint") or {}
+    if taint.get("effect") == before.get("effect") or taint.get("timeAdded") != before.get("timeAdded"):
+        return new
+    return {**new, "spec": {**spec, "taint": {name: each for name, each in taint.items() if name != "timeAdded"}}}
+
+
 def _taint_rule(obj: JSON, now: str) -> tuple[JSON, list[Cause]]:
     """resource.k8s.io validateDeviceTaintRule; timeAdded is set by the server when absent."""
     spec = obj.get("spec") or {}

@@ -88,7 +88,7 @@ class Registry:
         _check_finalizers(kind, before, after)
         new = admission.known_fields(kind, _merged(old, wanted, subresource))
         if not subresource:
-            new = admission.admit(kind, new, self._now())
+            new = admission.admit(kind, admission.prepared(kind, new, old), self._now())
         if new.get("spec") != old.get("spec"):
             new["metadata"]["generation"] = before.get("generation", 0) + 1
         if new == old or dry_run:

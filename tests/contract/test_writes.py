@@ -83,6 +83,22 @@ async def test_a_rule_with_its_defaults(client: Client, rule_name: str) -> None:
     assert answer.json["spec"]["taint"]["timeAdded"].endswith("Z")
 
 
+async def test_a_new_effect_brings_a_new_time(client: Client, rule_name: str) -> None:
+    """timeAdded says since when the effect has been what it is, unless the client sets it; other changes keep it."""
+    then = "2020-01-01T00:00:00Z"
+    path = f"{client.rules}/{rule_name}"
+    await client.call("POST", client.rules, rule(rule_name, timeAdded=then))
+
+    async def patched(**taint: str) -> str:
+        merge = "application/merge-patch+json"
+        answer = await client.call("PATCH", path, {"spec": {"taint": taint}}, content_type=merge)
+        return str(answer.json["spec"]["taint"]["timeAdded"])
+
+    assert await patched(value="79") == then
+    assert await patched(effect="NoSchedule") > then
+    assert await patched(effect="None", timeAdded="2021-01-01T00:00:00Z") == "2021-01-01T00:00:00Z"
+
+
 @pytest.mark.parametrize(
     ("taint", "field"),
     [
