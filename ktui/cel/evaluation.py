@@ -12,7 +12,7 @@ from ktui.cel.lowering import Fold, Lowered
 from ktui.cel.quantities import Unclear
 from ktui.cel.reading import value
 from ktui.cel.syntax import Unsupported
-from ktui.cel.values import NO_OVERLOAD, EvaluationError, Optional, unwire, wire
+from ktui.cel.values import NO_OVERLOAD, Aborted, EvaluationError, Optional, unwire, wire
 from ktui.model.resourceslice import Device
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class Evaluation:
         self._reads = lowered.reads
         self._value: Callable[[int], Optional] = lambda _place: Optional()
         self._error = ""
+        self._aborted = ""
         self._unclear = ""
         self._steps = 0
         functions = {name: self._boxed(_on_values(function)) for name, function in lowered.functions.items()}
@@ -57,16 +58,19 @@ class Evaluation:
         reads = self._reads
         with self._lock:
             self._value = functools.cache(lambda place: value(reads[place], driver, device))
-            self._error = self._unclear = ""
+            self._error = self._aborted = self._unclear = ""
             self._steps = 0
             try:
-                return self._program.execute(self._context)
+                result = self._program.execute(self._context)
             except _RAISED as error:
                 if self._unclear:
                     raise Unclear(self._unclear) from None
-                raise EvaluationError(self._error or _message(error)) from None
+                raise EvaluationError(self._aborted or self._error or _message(error)) from None
             except RuntimeError as error:
                 raise Unclear(f"the CEL library: {error}") from None
+            if self._aborted:
+                raise EvaluationError(self._aborted)
+            return result
 
     def _at(self, place: int) -> object:
         found = self._value(place)
@@ -115,6 +119,9 @@ class Evaluation:
                 return {}
             try:
                 found = function(*arguments)
+            except Aborted as error:
+                self._aborted = str(error)
+                return {}
             except EvaluationError as error:
                 self._error = self._error or str(error)
                 return {}

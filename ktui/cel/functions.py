@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 
 from ktui.cel.quantities import Quantity, Unclear, to_quantity, whole
 from ktui.cel.semver import Semver, normalised, parse_semver
-from ktui.cel.values import NO_OVERLOAD, EvaluationError, Optional, Type, alike, equal, holds, is_number
+from ktui.cel.values import NO_OVERLOAD, Aborted, EvaluationError, Optional, Type, alike, equal, holds, is_number
 
 Function = Callable[..., object]
 
@@ -95,7 +95,7 @@ def has_field(value: object, key: str) -> bool:
 def is_in_constants(item: object, container: object) -> bool:
     """item in ["a", "b"]: Kubernetes looks into a prepared set, which fails for a semver."""
     if isinstance(item, Semver):
-        raise EvaluationError("hash of unhashable type cel.Semver")
+        raise Aborted("hash of unhashable type cel.Semver")
     return is_in(item, container)
 
 

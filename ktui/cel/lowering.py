@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ktui.cel.functions import GLOBALS, INTERNAL, METHODS, Function
@@ -27,6 +28,7 @@ from ktui.cel.syntax import Call, Ident, Index, ListLiteral, Literal, MapLiteral
 _MAX_DEPTH: Final = 90  # the library reads up to 100
 _MAX_NODES: Final = 20_000  # bindings inside of bindings can double the text each time
 _NAMESPACES: Final = frozenset({"sets", "lists", "optional"})
+_OVERLOADED: Final = frozenset({"isSorted", "sum", "min", "max", "sort"})
 _TYPES: Final = frozenset({"bool", "int", "uint", "double", "string", "bytes", "list", "map", "null_type", "type"})
 _CALLED: Final = {"==": "equal", "!=": "unequal", "in": "in", "+": "plus", "neg": "negative"}
 _MAPS: Final = frozenset({"attributes", "capacity"})
@@ -163,6 +165,9 @@ class _Lowering:
             self.reads.append(place)
         return f'{how}({self.reads.index(place)})["v"]'
 
+    def _presence(self, place: Read) -> str:
+        return self._read("present", replace(place, presence=True))
+
     def _place(self, node: Node, scope: Scope) -> Read | None:
         """What of the device an expression names, where that can be known: a field, a domain, or one entry of a domain."""
         node, scope = _resolved(node, scope)
@@ -187,6 +192,8 @@ class _Lowering:
     def _operation(self, node: Operation, scope: Scope) -> str:
         if node.operator == "in" and node.operands[1] == ListLiteral(()):
             return "false"  # Kubernetes does not even look at the item
+        if node.operator == "in" and (place := self._entry(node.operands[0], node.operands[1], scope)) is not None:
+            return self._presence(place)
         operands = self._all(node.operands, scope)
         if node.operator == "in" and _is_constant_list(node.operands[1]):
             return self._internal("inConstants", *operands)
@@ -197,6 +204,21 @@ class _Lowering:
         if node.operator == "?:":
             return f"({operands[0]} ? {operands[1]} : {operands[2]})"
         return f"({f' {node.operator} '.join(operands)})"
+
+    def _entry(self, key: Node, container: Node, scope: Scope) -> Read | None:
+        """The place whose presence `key in container` asks for, where both are known."""
+        key, _ = _resolved(key, scope)
+        place = self._place(container, scope)
+        if (
+            place is None
+            or place.kind not in _MAPS
+            or place.name is not None
+            or _is_optional(_resolved(container, scope)[0])
+        ):
+            return None
+        if not isinstance(key, Literal) or not isinstance(key.value, str):
+            return None
+        return Read(place.kind, key.value) if place.domain is None else Read(place.kind, place.domain, key.value)
 
     # Calls and macros.
 
@@ -227,6 +249,11 @@ class _Lowering:
         function = METHODS.get((name, len(args) + 1))
         if function is None:
             raise Unsupported(f"{name}() is not known")
+        if name == "distinct" and any(_identifiers(target)):
+            raise Unsupported("distinct() of what may be no list, on which Kubernetes gives up")
+        if name in _OVERLOADED and self._place(target, scope) is None and any(_identifiers(target)):
+            # Kubernetes' type checker settles for one type of the items, and with a list of another it fails.
+            raise Unsupported(f"{name}() of a list whose type is only known when it is there")
         return self._invoke(f"m_{name}", function, self.node(target, scope), *self._all(args, scope))
 
     def _has(self, args: tuple[Node, ...], scope: Scope) -> str:
@@ -236,7 +263,7 @@ class _Lowering:
         if place is None:
             return self._internal("hasField", self.node(args[0].operand, scope), json.dumps(args[0].name))
         # The fields of a device are always there, and so is every domain, if only as an empty map.
-        return "true" if place.name is None else self._read("present", place)
+        return "true" if place.name is None else self._presence(place)
 
     def _matches(self, target: Node, pattern: Node, scope: Scope) -> str:
         pattern, _ = _resolved(pattern, scope)
@@ -355,24 +382,35 @@ def _key(node: Select | Index, scope: Scope) -> str | None:
 
 def _mentions(node: Node, scope: Scope) -> bool:
     """Whether the variable of a macro is in `node`, itself or through a binding."""
+    return any(
+        _mentions(bound.node, bound.scope) if isinstance(bound := scope.get(name), Binding) else bound is not None
+        for name in _identifiers(node)
+    )
+
+
+def _identifiers(node: Node) -> Iterator[str]:
+    if isinstance(node, Ident):
+        yield node.name
+    for part in _parts(node):
+        yield from _identifiers(part)
+
+
+def _parts(node: Node) -> tuple[Node, ...]:
     match node:
-        case Literal():
-            return False
-        case Ident():
-            bound = scope.get(node.name)
-            return isinstance(bound, Variable) or (isinstance(bound, Binding) and _mentions(bound.node, bound.scope))
+        case Literal() | Ident():
+            return ()
         case Select():
-            return _mentions(node.operand, scope)
+            return (node.operand,)
         case Index():
-            return _mentions(node.operand, scope) or _mentions(node.key, scope)
+            return (node.operand, node.key)
         case Call():
-            return any(_mentions(part, scope) for part in (*node.args, *([node.target] if node.target else ())))
+            return node.args if node.target is None else (node.target, *node.args)
         case Operation():
-            return any(_mentions(part, scope) for part in node.operands)
+            return node.operands
         case ListLiteral():
-            return any(_mentions(part, scope) for part in node.items)
+            return node.items
         case MapLiteral():
-            return any(_mentions(part, scope) for entry in node.entries for part in entry)
+            return tuple(part for entry in node.entries for part in entry)
 
 
 def _literal(value: str | float | bool | None) -> str:

@@ -34,6 +34,8 @@ class Quantity:
 
     amount: Decimal
     form: tuple[int, int] | None = field(compare=False)
+    computed: bool = field(default=False, compare=False)
+    """Whether add() or sub() gave it: Kubernetes 1.37 fails on == with such a quantity on the right."""
 
     @property
     def integer(self) -> int | None:
@@ -52,7 +54,7 @@ class Quantity:
     def plus(self, other: Quantity, sign: int = 1) -> Quantity:
         """The sum, or the difference where sign is -1."""
         amount = _EXACT.add(self.amount, sign * other.amount)
-        return Quantity(amount, _sum(self.form, other.form, sign))
+        return Quantity(amount, _sum(self.form, other.form, sign), computed=True)
 
 
 def whole(number: int) -> Quantity:
@@ -66,13 +68,16 @@ def to_quantity(text: str) -> Quantity | None:
     if match is None or not text:
         return None
     negative, digits, decimals, suffix = match[1] == "-", match[2], match[3] or "", match[4]
-    # Kubernetes takes "." and "Ki" for zero.
-    amount = parse_quantity(text if re.search("[0-9]", match[0][: match.start(4)]) else f"0{suffix}")
+    has_digits = re.search("[0-9]", text[: match.start(4)]) is not None
+    # Kubernetes takes "." and "Ki" for zero, though not "Pi".
+    amount = parse_quantity(text if has_digits else f"0{suffix}")
     if amount is None:
-        if len(text) > _SURELY_READ or len(suffix) > len("e-99"):
+        if len(text) > _SURELY_READ or suffix[1:].lstrip("+-").isdigit():
             raise Unclear("a quantity with very many digits")
         return None
     form = _form(digits, decimals, suffix)
+    if form is None and not has_digits:
+        return None
     if form is not None:
         return Quantity(amount, (-form[0], form[1]) if negative else form)
     return Quantity(_bounded(amount, suffix), None)

@@ -17,7 +17,7 @@ from typing import Final
 from ktui.cel.evaluation import Evaluation
 from ktui.cel.lowering import lower
 from ktui.cel.quantities import Unclear
-from ktui.cel.reading import Read, raw_value
+from ktui.cel.reading import Read, Reader, reader
 from ktui.cel.syntax import Unsupported, parse
 from ktui.cel.values import EvaluationError
 from ktui.model.resourceslice import Device
@@ -61,12 +61,14 @@ class Selector:
         self.expression = expression
         self._reason = ""
         self._reads: tuple[Read, ...] = ()
+        self._readers: tuple[Reader, ...] = ()
         self._evaluation: Evaluation | None = None
         self._outcomes: dict[Hashable, Outcome] = {}
         try:
             lowered = lower(parse(expression))
             self._evaluation = Evaluation(lowered)
             self._reads = lowered.reads
+            self._readers = tuple(map(reader, lowered.reads))
         except Unsupported as error:
             self._reason = str(error)
 
@@ -77,7 +79,7 @@ class Selector:
 
     def evaluate(self, driver: str, device: Device) -> Outcome:
         """The outcome for a device that `driver` publishes. Computed once for each distinct set of the values it reads."""
-        key = tuple([raw_value(read, driver, device) for read in self._reads])
+        key = tuple([read(driver, device) for read in self._readers])
         outcome = self._outcomes.get(key)
         if outcome is None:
             outcome = self._computed(driver, device)

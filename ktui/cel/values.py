@@ -22,6 +22,10 @@ class EvaluationError(Exception):
     """What the language calls an error; `str()` is the message."""
 
 
+class Aborted(EvaluationError):
+    """An error that && and || do not absorb: Kubernetes' evaluator gives up as a whole."""
+
+
 @dataclass(frozen=True, slots=True)
 class Optional:
     """optional.of(value) where `present`, else optional.none()."""
@@ -43,7 +47,8 @@ def wire(value: object) -> object:
         case Semver():
             return {_TAG: "semver", "text": value.text}
         case Quantity():
-            return {_TAG: "quantity", "amount": str(value.amount), "form": list(value.form) if value.form else None}
+            form = list(value.form) if value.form else None
+            return {_TAG: "quantity", "amount": str(value.amount), "form": form, "computed": value.computed}
         case Optional():
             return {_TAG: "optional", "value": wire(value.value), "present": value.present}
         case Type():
@@ -68,7 +73,7 @@ def unwire(value: object) -> object:
             return parse_semver(value["text"])
         case "quantity":
             form = value["form"]
-            return Quantity(Decimal(value["amount"]), None if form is None else (form[0], form[1]))
+            return Quantity(Decimal(value["amount"]), None if form is None else (form[0], form[1]), value["computed"])
         case "optional":
             return Optional(unwire(value["value"]), value["present"])
         case _:
@@ -88,7 +93,7 @@ def equal(a: object, b: object) -> bool:
     if a is None or b is None:
         return a is b
     if isinstance(a, Semver | Quantity):
-        if type(a) is not type(b):
+        if type(a) is not type(b) or (isinstance(b, Quantity) and b.computed):
             raise EvaluationError(NO_OVERLOAD)
         return a == b
     if is_number(a) or is_number(b):

@@ -40,12 +40,14 @@ def test_reads_are_the_places_that_decide() -> None:
     )
     assert compile_selector(expression).reads == {
         Read("attributes", DRIVER, "model"),
-        Read("attributes", DRIVER, "ok"),
+        Read("attributes", DRIVER, "ok", presence=True),
         Read("attributes", DRIVER, "slot"),
         Read("capacity", DRIVER, "memory"),
         Read("driver"),
     }
-    assert compile_selector(f'"x" in {ATTRIBUTES}').reads == {Read("attributes", DRIVER)}
+    assert compile_selector(f'"x" in {ATTRIBUTES}').reads == {Read("attributes", DRIVER, "x", presence=True)}
+    assert compile_selector('"x" in device.capacity').reads == {Read("capacity", "x", presence=True)}
+    assert compile_selector(f"{ATTRIBUTES}.size() == 3").reads == {Read("attributes", DRIVER)}
     assert compile_selector("device.attributes.size() == 1").reads == {Read("attributes")}
 
 

@@ -31,7 +31,10 @@ UNJUDGED = {
     'isQuantity("1e99999")',
     'strings.quote("a") == "\\"a\\""',
     'url("https://a.b/c").getHost() == "a.b"',
+    f"[{ATTRIBUTES}.index].max() == 3",
+    f"{ATTRIBUTES}.index.distinct().size() == 3",
     f'{ATTRIBUTES}.model.matches("[[:alpha:]]")',
+    f"{ATTRIBUTES}.model.reverse().isSorted()",
     f'{ATTRIBUTES}.name.matches("mlaut$")',
     f'[{ATTRIBUTES}.driverVersion] == ["550.54.15"]',
 }
