@@ -13,7 +13,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Generic
+from typing import Generic, Protocol
 
 from ktui.errors import UsageError
 from ktui.model.frame import Changed, Frame, Listed, StreamState
@@ -40,6 +40,26 @@ def replay_to(recording: Recording, at: float | None, sink: Callable[[Frame], ob
     return reached if at is None else at
 
 
+class Playable(Protocol):
+    """What can be played: `ktui.recording.reader.Recording`, or what a session remembers."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def start(self) -> float:
+        """Unix seconds of t = 0."""
+        ...
+
+    def frames(self, given_up: Callable[[], bool] = ...) -> Iterator[Timed]:
+        """All frames in order, from the start; fewer when `given_up`. Raises UsageError."""
+        ...
+
+    def glimpses(self) -> Iterator[Glimpse]:
+        """What can be shown before the frames are decoded."""
+        ...
+
+
 class Player(Generic[S]):
     """Plays one recording into a sink. `position` is in seconds since the start, `now` in Unix seconds of the recording.
 
@@ -50,7 +70,7 @@ class Player(Generic[S]):
 
     def __init__(
         self,
-        recording: Recording,
+        recording: Playable,
         sink: Callable[[Frame], object],
         travel: Callable[[S], object],
         blank: S,
@@ -94,11 +114,11 @@ class Player(Generic[S]):
 
     def now(self) -> float:
         """The moment shown, in Unix seconds: ages are relative to it."""
-        return self.recording.header.start + self.position
+        return self.recording.start + self.position
 
     def history(self, given_up: Callable[[], bool]) -> Iterator[tuple[float, Frame]]:
         """Every frame with its time in Unix seconds, as they are decoded; for a thread, which waits here for the next."""
-        start, given = self.recording.header.start, 0
+        start, given = self.recording.start, 0
         while not given_up():
             complete = self._loaded or self._given_up  # before the frames are looked at: none comes after
             for timed in self._frames[given:]:
@@ -128,7 +148,7 @@ class Player(Generic[S]):
             size += 1 + (len(timed.frame.items) if isinstance(timed.frame, Listed) else 0)
             if size > MAX_KEPT:
                 raise UsageError(
-                    f"{self.recording.path} has more than {MAX_KEPT} objects and changes: too many to play"
+                    f"{self.recording.name} has more than {MAX_KEPT} objects and changes: too many to play"
                 )
             self._frames.append(timed)  # first: it may be shown before its checkpoint is made
             self._checkpoints.take(timed.frame)

@@ -113,6 +113,16 @@ class Recording:
             if (kind := KINDS.get(r.kind)) and (version := _version(kind, r.path))
         }
 
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return str(self.path)
+
+    @property
+    def start(self) -> float:
+        """Unix seconds of t = 0."""
+        return self.header.start
+
     def frames(self, given_up: Callable[[], bool] = lambda: False) -> Iterator[Timed]:
         """All frames in order. `t` never falls: a line that goes back counts as happening at the time of the one before.
         `given_up` is asked every few milliseconds; the frames end early then."""

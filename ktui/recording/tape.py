@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ktui.errors import UsageError
@@ -73,9 +73,15 @@ class Tape:
         """Seconds that `saver` would save."""
         return self._clock() - self._ring.since if self._ring.since is not None else 0.0
 
-    def saver(self, path: Path, *, anonymise: bool = False) -> Callable[[], None]:
-        """What writes the last minutes to a file, to be called in a thread. It raises KtuiError."""
-        frames = list(self._ring.frames())
+    def frames(self) -> list[tuple[float, Frame]]:
+        """What is remembered, with times in Unix seconds: first what was known before, then what happened."""
+        return list(self._ring.frames())
+
+    def saver(
+        self, path: Path, frames: Sequence[tuple[float, Frame]] | None = None, *, anonymise: bool = False
+    ) -> Callable[[], None]:
+        """What writes frames to a file, by default those remembered now, to be called in a thread. It raises KtuiError."""
+        frames = self.frames() if frames is None else frames
         started = frames[0][0] if frames else self._clock()
 
         def save() -> None:

@@ -30,6 +30,7 @@ class Situation(Struct, frozen=True):
     read_only: bool = False
     recordable: bool = False  # there is something to record
     recording: bool = False  # and it is being recorded
+    past: bool = False  # the last minutes are looked at, while the session goes on
 
 
 def _always(_: Situation) -> bool:
@@ -61,6 +62,14 @@ def _on_table(situation: Situation) -> bool:
 
 def _live(situation: Situation) -> bool:
     return not situation.replaying
+
+
+def _switchable(situation: Situation) -> bool:
+    return _live(situation) or situation.past
+
+
+def _recordable(situation: Situation) -> bool:
+    return situation.recordable and not situation.past
 
 
 def _replaying(situation: Situation) -> bool:
@@ -99,7 +108,14 @@ VIEW_NUMBERS: Final = {
 """Numbers are fixed: a view keeps its key when others come. 1 is for a triage."""
 
 COMMANDS: Final = (
-    Command("back", "Back: close the detail, drop the filter", "escape", footer="back", available=lambda s: s.nested),
+    Command(
+        "back",
+        "Back: close the detail, drop the filter, return from the past",
+        "escape",
+        footer="back",
+        available=lambda s: s.nested or s.past,
+    ),
+    Command("look.return", "Return from the past", "B", available=lambda s: s.past),
     Command(
         "row.open", "Open the detail of the row", "enter", footer="open", available=lambda s: s.has_row or s.on_map
     ),
@@ -115,12 +131,15 @@ COMMANDS: Final = (
     Command("sort.reverse", "Reverse the order", "S", available=_on_table),
     Command("map", "Devices as a map or as a table", "m", footer="map", available=lambda s: s.view == "devices"),
     Command("namespace", "Choose a namespace", "n", footer="namespace", available=_on_table),
-    Command("context", "Choose a context", "c", footer="context", available=_live),
+    Command("context", "Choose a context", "c", footer="context", available=_switchable),
     Command("retry", "Retry waiting sources now", "ctrl+r", available=_live),
-    Command("record.start", "Record from now on to a file", "R", available=lambda s: s.recordable and not s.recording),
+    Command(
+        "record.start", "Record from now on to a file", "R", available=lambda s: _recordable(s) and not s.recording
+    ),
     Command("record.stop", "Stop the recording", "R", footer="stop recording", available=lambda s: s.recording),
-    Command("record.mark", "Mark this moment of the recording, with a note", "N", available=lambda s: s.recordable),
+    Command("record.mark", "Mark this moment of the recording, with a note", "N", available=_recordable),
     Command("record.save", "Save the last minutes to a file", "L", available=lambda s: s.recordable),
+    Command("look.back", "Look back at the last minutes", "B", available=_recordable),
     Command("row.mark", "Mark or unmark the row", "space", available=lambda s: s.has_row and not s.replaying),
     Command("replay.pause", "Pause or go on", "space", footer="pause", available=_replaying),
     Command("replay.back", "One step back", "left_square_bracket", footer="step", available=_replaying),

@@ -21,12 +21,13 @@ def opening(what: str) -> Part:
     return Part((Cell(what),), priority=9)
 
 
-def header(session: Session, glyphs: Glyphs, now: float) -> tuple[list[Part], Line]:
-    """Left: who talks to what, with every mark that calls for care first. Right: how the sources are doing, the time."""
+def header(session: Session, glyphs: Glyphs, now: float, back: str = "") -> tuple[list[Part], Line]:
+    """Left: who talks to what, with every mark that calls for care first. Right: how the sources are doing, the time. `back` is
+    the key by which one returns from the past, "" where it is not looked at."""
     from ktui.ui.streams import summary
 
     target, player = session.target, session.player
-    left = [Part((Cell(mark, "bad"),), priority=10, keep=True) for mark in _marks(target, player)]
+    left = [Part((Cell(mark, "bad"),), priority=10, keep=True) for mark in _marks(target, player, back)]
     left += [
         Part((Cell(mark, "bad"),), priority=10, keep=True, command="record.stop") for mark in _taping(session, now)
     ]
@@ -48,10 +49,10 @@ def _scope(session: Session) -> str:
     return ", ".join(sorted(narrowed)) or session.target.namespace or "all namespaces"
 
 
-def _marks(target: Target, player: Playing | None) -> list[str]:
+def _marks(target: Target, player: Playing | None, back: str = "") -> list[str]:
     marks = []
     if player is not None:
-        marks.append("REPLAY")
+        marks.append(f"THE PAST, {back} returns" if back else "REPLAY")
     if target.insecure:
         marks.append("INSECURE")
     if target.impersonated:

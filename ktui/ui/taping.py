@@ -13,17 +13,20 @@ from ktui.errors import KtuiError
 from ktui.model.time import format_age
 from ktui.recording.recorder import Recorder
 from ktui.recording.tape import Tape
+from ktui.ui.lookback import Past
 from ktui.ui.paint import notify
 from ktui.ui.screens.recordforms import FileForm, NoteForm
+from ktui.ui.session import Feed
 
 
 class Taper:
-    """`context` gives files their suggested names."""
+    """`context` gives files their suggested names; `feed` is what the screens show."""
 
-    def __init__(self, app: App[object], tape: Tape, context: str) -> None:
+    def __init__(self, app: App[object], tape: Tape, context: str, feed: Feed) -> None:
         self._app = app
         self._tape = tape
         self._context = context
+        self._looked_at = feed.remembered if isinstance(feed, Past) else None
 
     async def start(self) -> None:
         form = FileForm("Record from now on", "", name=_suggestion(self._context, time.time()))
@@ -50,13 +53,15 @@ class Taper:
             notify(self._app, "marked")
 
     async def save(self) -> None:
-        """What happened just before somebody looked."""
-        kept = format_age(self._tape.remembered)
+        """What happened just before somebody looked; of the past, what is looked at, which may be forgotten since."""
+        remembered = self._looked_at
+        kept = format_age(self._tape.remembered if remembered is None else remembered.duration)
         form = FileForm(f"Save the last {kept}", "", name=_suggestion(self._context, time.time()))
         await self._ask(form)
         if form.path is None:
             return
-        save = self._tape.saver(form.path, anonymise=form.anonymise)
+        frames = None if remembered is None else remembered.taken
+        save = self._tape.saver(form.path, frames, anonymise=form.anonymise)
         try:
             await asyncio.to_thread(save)
         except KtuiError as error:

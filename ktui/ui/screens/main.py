@@ -78,6 +78,7 @@ class MainScreen(Screen[None]):
         self._on_settled = on_settled
         self._interval = 1 / flushes_per_second
         self._deck: Deck | None = None  # None while there is no session
+        self._live: Deck | None = None  # that goes on unseen while its past is looked at
         self._wanted_context = ""  # that was asked for last, "" for the one of the command line
         self._view: Entity = "gangs"
         self._filter = Filter()
@@ -133,7 +134,8 @@ class MainScreen(Screen[None]):
         self._give_up_actions()
         if self._feeding is not None:
             self._feeding.cancel()
-        self._deck, self._failure, self._wanted_context = None, "", context
+        self.workers.cancel_group(self, "past")
+        self._deck, self._live, self._failure, self._wanted_context = None, None, "", context
         self._show_opening()
         try:
             deck, registry = await asyncio.to_thread(_import_what_reads)
@@ -159,10 +161,48 @@ class MainScreen(Screen[None]):
 
     def _fail(self, message: str) -> None:
         self._failure = message
+        if self._live is not None:
+            notify(self.app, f"of the live session: {message}", "error")
+            return
         self._table.set_placeholder(
             [(Cell(message, "bad"),), (Cell("ctrl+r tries again, c chooses a context", "dim"),)]
         )
         self._paint()
+
+    # --- the past of the session: shown in its place while it goes on ---
+
+    async def run_look_back(self) -> None:
+        deck, registry = await asyncio.to_thread(_import_what_reads)
+        lookback = await asyncio.to_thread(importlib.import_module, "ktui.ui.lookback")
+        live = self._deck
+        if live is None or self._live is not None:
+            return
+        past: Session | None = lookback.look_back(live.session)
+        if past is None:
+            notify(self.app, "nothing is remembered yet", "warning")
+            return
+        self._live = live
+        self._show_deck(deck.Deck(past, registry.VIEWS, self._view, self._filter))
+        self.run_worker(past.feed.run(), group="past")
+        self.run_worker(past.recall(), group="past")
+
+    def run_look_return(self) -> None:
+        if self._live is not None:
+            self.workers.cancel_group(self, "past")
+            live, self._live = self._live, None
+            self._show_deck(live)
+
+    def _show_deck(self, deck: Deck) -> None:
+        """Another one in the place of the one that is shown; views and the filter stay."""
+        on_map = self.has_class("-map")
+        deck.narrow(self._filter)
+        self._deck, self._detail_key = deck, None
+        self.show_view(self._view)
+        if on_map and self._device_map is not None:
+            self.add_class("-map")
+            self._device_map.show(deck.open_map())
+            self._focus_rows()
+        self.flush()
 
     # --- the flush ---
 
@@ -235,9 +275,10 @@ class MainScreen(Screen[None]):
             return
         now = self._now()
         self._bar("header").set_parts(
-            *frame.header(session, self._glyphs, now), alarm=frame.is_alarming(session.target, session.player)
+            *frame.header(session, self._glyphs, now, self._way_back()),
+            alarm=frame.is_alarming(session.target, session.player),
         )
-        self._bar("state").set_parts(*frame.state(session, model, now, self._failure))
+        self._bar("state").set_parts(*frame.state(session, model, now, self._failure if self._live is None else ""))
         if not len(model.index):
             self._table.set_placeholder(frame.emptiness(session, model, now))
         if self._device_map is not None and self.has_class("-map"):
@@ -248,6 +289,10 @@ class MainScreen(Screen[None]):
         hint = guide.hint(session, self._view, opened=self.has_class("-detail"))
         self.set_class(bool(hint), "-guided")
         self._bar("hint").set_parts(hint)
+
+    def _way_back(self) -> str:
+        """The key that returns from the past, "" where that is not looked at."""
+        return key_labels(self.keys_of(BY_ID["look.return"]).split(",")[0]) if self._live is not None else ""
 
     def _paint_detail(self, session: Session, model: ViewModel) -> None:
         if not self.has_class("-detail"):
@@ -310,6 +355,7 @@ class MainScreen(Screen[None]):
             read_only=session is not None and session.target.read_only,
             recordable=session is not None and session.tape is not None,
             recording=session is not None and session.tape is not None and session.tape.recording,
+            past=self._live is not None,
         )
 
     def available_commands(self) -> list[Command]:
@@ -322,11 +368,15 @@ class MainScreen(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "command" and parameters:
-            return BY_ID[str(parameters[0])].available(self.situation())
+            command = BY_ID[str(parameters[0])]
+            return command.available(self.situation()) or bool(self._refusal(command))
         return super().check_action(action, parameters)
 
     async def action_command(self, command: str) -> None:
         """Carry a command out: "group.name" by the group's method, any other by its own."""
+        if refusal := self._refusal(BY_ID[command]):
+            notify(self.app, refusal, "warning")
+            return
         group, _, name = command.partition(".")
         if group == "move":
             self._move(name)
@@ -339,6 +389,14 @@ class MainScreen(Screen[None]):
             if (pending := handler()) is not None:
                 await pending
         self._paint()
+
+    def _refusal(self, command: Command) -> str:
+        """Why nothing can be done to what is shown, "" for what does nothing to it, and on a live cluster."""
+        if not command.id.startswith("act.") or self._session is None or self._session.player is None:
+            return ""
+        if back := self._way_back():
+            return f"this is the past: {back} returns to the present, where something can be done"
+        return "this is a recording: nothing can be done to what was"
 
     @on(Bar.Chosen)
     async def _chosen(self, event: Bar.Chosen) -> None:
@@ -393,7 +451,10 @@ class MainScreen(Screen[None]):
             notify(self.app, f"not among the {view} shown now", "warning")
 
     def run_back(self) -> None:
-        """One thing at a time: the filter being typed, the detail, the map, the filter."""
+        """One thing at a time: the filter being typed, the detail, the map, the filter, the past."""
+        if not self.situation().nested:
+            self.run_look_return()
+            return
         typing = self.has_class("-filtering")
         self.remove_class("-filtering")
         if typing or not (self.has_class("-detail") or self.has_class("-map")):
@@ -610,7 +671,7 @@ class MainScreen(Screen[None]):
         if session is None or (tape := session.tape) is None:
             return
         taping = await asyncio.to_thread(importlib.import_module, "ktui.ui.taping")
-        await what(taping.Taper(self.app, tape, session.target.context))
+        await what(taping.Taper(self.app, tape, session.target.context, session.feed))
         self._paint()
 
     def run_help(self) -> None:

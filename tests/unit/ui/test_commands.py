@@ -15,10 +15,19 @@ from ktui.ui.theme import THEMES
 from ktui.views.registry import VIEWS
 
 SITUATIONS = [
-    Situation(view=view, views=tuple(VIEWS), has_row=row, nested=True, replaying=replaying, on_map=on_map)
+    Situation(
+        view=view,
+        views=tuple(VIEWS),
+        has_row=row,
+        nested=True,
+        replaying=replaying,
+        past=past,
+        recordable=past or not replaying,
+        on_map=on_map,
+    )
     for view in VIEWS
     for row in (False, True)
-    for replaying in (False, True)
+    for replaying, past in ((False, False), (True, False), (True, True))
     for on_map in (False, True)
 ]
 
