@@ -12,40 +12,9 @@ from textual.widgets import Input
 
 from ktui.model.frame import Frame, Listed, Mark
 from ktui.recording.reader import Recording
-from ktui.recording.tape import Tape
-from ktui.recording.writer import Facts
-from ktui.ui.session import Session, Sink, Travel
 
 from .screen import lacks, running, shows, wait_for
-from .world import NOW, ScriptedFeed, ScriptedOpener, changed, example, pod
-
-
-class TapedFeed(ScriptedFeed):
-    def __init__(self, sink: Sink, travel: Travel) -> None:
-        super().__init__(sink, travel)
-        self.tape = Tape(lambda: Facts("", "prod-eu", "v1.37.2"), clock=self.now)
-
-        def give(frame: Frame) -> None:
-            self.tape.take(frame)
-            sink(frame)
-
-        self.give = give
-
-
-class TapedOpener(ScriptedOpener):
-    def _make_feed(self, sink: Sink, travel: Travel) -> ScriptedFeed:
-        self.feeds.append(TapedFeed(sink, travel))
-        return self.feed
-
-    @property
-    def tape(self) -> Tape:
-        assert isinstance(self.feed, TapedFeed)
-        return self.feed.tape
-
-    async def open(self, context: str = "") -> Session:
-        session = await super().open(context)
-        assert session.tape is self.tape
-        return session
+from .world import NOW, ScriptedOpener, TapedOpener, changed, example, pod
 
 
 def content(path: Path) -> list[Frame]:

@@ -1,9 +1,11 @@
-"""A cluster made by hand for tests of the screens: frames are given by the test, time stands still."""
+"""What tests of the screens show: a moment of a recorded incident, or, for odd cases, a cluster made by hand. Time stands."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+
+from msgspec import Struct
 
 from ktui.errors import KtuiError
 from ktui.model.frame import Changed, ChangeType, Frame, Listed, Source, StreamPhase, StreamState
@@ -13,10 +15,34 @@ from ktui.model.pod import Pod, PodSpec, PodStatus, SchedulingGroup
 from ktui.model.podgroup import Gang, PodGroup, PodGroupSpec, SchedulingPolicy
 from ktui.model.resourceslice import Attribute, Device, DeviceTaint, Pool, ResourceSlice, SliceSpec
 from ktui.model.time import format_time
+from ktui.recording.reader import Recording
+from ktui.recording.tape import Tape
+from ktui.recording.writer import Facts
 from ktui.ui.session import Session, Sink, Target, Travel
+from tests.recordings import PATHS
 
 NOW = 1_796_018_671.0  # 2026-11-30, 05:24:31 UTC
 TARGET = Target(context="prod-eu", server="10.0.0.1:6443", version="v1.37.2", user="oncall")
+
+
+class Scene(Struct, frozen=True):
+    """A cluster as it stood: every frame up to a moment, and that moment in Unix seconds."""
+
+    frames: list[Frame]
+    now: float
+
+
+def recorded(name: str, at: float) -> Scene:
+    """A recording of `recordings/` at a moment, in seconds from its start; what was shown live is shown as live."""
+    recording = Recording(PATHS[name])
+    return Scene([timed.frame for timed in recording.frames() if timed.t <= at], recording.header.start + at)
+
+
+def degraded() -> Scene:
+    """The usual scene: three gangs on 16 GPUs, one of them one pod short since a rule tainted the pod's GPU, one pending; an
+    autoscaler. 25 pods, of which 13 run.
+    """
+    return recorded("xid79", 40)
 
 
 def source(kind: str) -> Source:
@@ -101,7 +127,7 @@ def everything_live(**lists: Sequence[Object]) -> list[Frame]:
 
 
 def example() -> list[Frame]:
-    """A small cluster with two gangs, one of them pending, and a tainted device."""
+    """A small cluster made by hand, whose objects tests change: two gangs, one of them pending, and a tainted device."""
     return everything_live(
         Pod=[
             *(pod(f"llm-train-{i}", gang="llm-train", node=f"gpu-node-{i}") for i in range(4)),
@@ -116,10 +142,10 @@ def example() -> list[Frame]:
 class ScriptedFeed:
     """Hands on what the test gives."""
 
-    def __init__(self, sink: Sink, travel: Travel) -> None:
+    def __init__(self, sink: Sink, travel: Travel, moment: float = NOW) -> None:
         self.give = sink
         self.travel = travel
-        self.moment = NOW
+        self.moment = moment
         self.retries = 0
         self.failure: KtuiError | None = None
 
@@ -136,10 +162,11 @@ class ScriptedFeed:
 
 
 class ScriptedOpener:
-    """Opens sessions whose feed the test holds; `frames` are given at once."""
+    """Opens sessions whose feed the test holds; the scene's frames are given at once."""
 
-    def __init__(self, frames: Sequence[Frame] = (), target: Target = TARGET) -> None:
-        self.frames = frames
+    def __init__(self, scene: Scene | Sequence[Frame] = (), target: Target = TARGET) -> None:
+        self.frames: Sequence[Frame] = scene.frames if isinstance(scene, Scene) else scene
+        self.moment = scene.now if isinstance(scene, Scene) else NOW
         self.target = target
         self.opened: list[str] = []
         self.feeds: list[ScriptedFeed] = []
@@ -164,8 +191,38 @@ class ScriptedOpener:
         return session
 
     def _make_feed(self, sink: Sink, travel: Travel) -> ScriptedFeed:
-        self.feeds.append(ScriptedFeed(sink, travel))
+        self.feeds.append(ScriptedFeed(sink, travel, self.moment))
         return self.feed
 
     async def contexts(self) -> Sequence[str]:
         return ("prod-eu", "prod-us", "staging")
+
+
+class TapedFeed(ScriptedFeed):
+    """Remembers what it hands on, as a live session does, so that it can be recorded."""
+
+    def __init__(self, sink: Sink, travel: Travel, moment: float) -> None:
+        super().__init__(sink, travel, moment)
+        self.tape = Tape(lambda: Facts("", "prod-eu", "v1.37.2"), clock=self.now)
+
+        def give(frame: Frame) -> None:
+            self.tape.take(frame)
+            sink(frame)
+
+        self.give = give
+
+
+class TapedOpener(ScriptedOpener):
+    def _make_feed(self, sink: Sink, travel: Travel) -> ScriptedFeed:
+        self.feeds.append(TapedFeed(sink, travel, self.moment))
+        return self.feed
+
+    @property
+    def tape(self) -> Tape:
+        assert isinstance(self.feed, TapedFeed)
+        return self.feed.tape
+
+    async def open(self, context: str = "") -> Session:
+        session = await super().open(context)
+        assert session.tape is self.tape
+        return session
