@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from ktui.ui.app import KtuiApp
 from ktui.ui.widgets.table import RowTable
 
-from .screen import lines, running, shows, wait_for
+from .screen import lacks, lines, running, shows, wait_for
 from .world import NOW, ScriptedOpener, changed, everything_live, pod
 
 
@@ -105,6 +105,16 @@ async def test_paging_to_every_row_and_back() -> None:
         await wait_for(pilot, lambda: "p-0000" in lines(app)[4], "the top")
         await pilot.press("ctrl+d", "ctrl+u", "k", "up", "ctrl+u")
         await wait_for(pilot, lambda: lines(app)[4].startswith("▌"), "the cursor at the top")
+
+
+async def test_the_first_row_takes_the_place_of_all_that_stood_there() -> None:
+    opener = ScriptedOpener(everything_live())
+    async with running(opener) as (_, pilot):
+        await pilot.press("8")
+        await shows(pilot, "No pods.")
+        opener.feed.give(changed("Pod", "ADDED", pod("first")))
+        await shows(pilot, "first", "1 pod")
+        await lacks(pilot, "No pods.")
 
 
 async def test_a_change_costs_the_same_in_a_large_table() -> None:

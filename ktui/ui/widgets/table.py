@@ -69,6 +69,7 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         self._lines: dict[int, _Shown | None] = {}  # by screen line, as last drawn
         self._strips: dict[tuple[RowKey, str, bool, bool], tuple[Row, Strip]] = {}
         self._under_cursor: RowKey | None = None
+        self._was_empty = True
 
     # --- what it shows ---
 
@@ -106,6 +107,10 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         if self._model is None or not self.is_attached:
             return
         self._fit_size(len(self._model.index))
+        empty = not len(self._model.index)
+        if empty != self._was_empty:
+            self._was_empty = empty
+            self.refresh()  # the placeholder may be longer than what takes its place
         for y in range(1, self.size.height):
             if self._lines.get(y) != self._shown(y):
                 self.refresh(Region(0, y, self.line_width, 1))
