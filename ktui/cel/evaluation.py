@@ -66,8 +66,9 @@ class Evaluation:
                 if self._unclear:
                     raise Unclear(self._unclear) from None
                 raise EvaluationError(self._aborted or self._error or _message(error)) from None
-            except RuntimeError as error:
-                raise Unclear(f"the CEL library: {error}") from None
+            except RuntimeError:
+                # Its words run over several lines and repeat the expression.
+                raise Unclear("the CEL library gives up on it") from None
             if self._aborted:
                 raise EvaluationError(self._aborted)
             return result

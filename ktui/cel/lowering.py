@@ -16,6 +16,7 @@ Kubernetes type-checks an expression before it stores it; here it is taken for g
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -269,7 +270,7 @@ class _Lowering:
         pattern, _ = _resolved(pattern, scope)
         if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
             raise Unsupported("a regular expression that is computed")
-        if not _SHARED_SYNTAX.match(pattern.value) or len(_REPETITION.findall(pattern.value)) > 1:
+        if not _SHARED_SYNTAX.match(pattern.value) or _copies(pattern.value) > _MAX_COPIES:
             raise Unsupported("a regular expression of unusual form")
         return f"{self._internal('plainText', self.node(target, scope))}.matches({_literal(pattern.value)})"
 
@@ -332,7 +333,8 @@ _MACROS: Final = {
     **{(name, 1): _Lowering.optional_or for name in ("or", "orValue")},
 }
 
-_REPETITION: Final = re.compile(r"\{")
+_MAX_COPIES: Final = 1000  # Go refuses more, and the library compiles a copy for each
+_REPETITION: Final = re.compile(r"[^\\]\{(?:[0-9]+,)?([0-9]+)")
 _CLASS_ITEM: Final = r"(?:\\[dwsDWS.\\/+*?()\[\]{}|^$-]|[A-Za-z0-9_ .,:;/+*?()|$@#%=<>!'\"]|[A-Za-z0-9]-[A-Za-z0-9])"
 _SHARED_SYNTAX: Final = re.compile(
     rf"""(?:[A-Za-z0-9_ ,:;/@#%=<>!'"&~-]              # a character that stands for itself
@@ -344,6 +346,11 @@ _SHARED_SYNTAX: Final = re.compile(
     re.VERBOSE,
 )
 """Regular expressions that mean the same in Go's regexp and in the library, and stay small when compiled."""
+
+
+def _copies(pattern: str) -> int:
+    """How often a part of a regular expression is repeated at most, if all repetitions were inside of each other."""
+    return math.prod(int(most) or 1 for most in _REPETITION.findall(pattern))
 
 
 def _variable(node: Node) -> str:
