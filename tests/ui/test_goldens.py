@@ -1,4 +1,4 @@
-"""The main screens as text, at three sizes: what a person reads, line by line.
+"""The main screens as text, at three sizes, each at a moment of a recorded incident: what a person reads, line by line.
 
 `KTUI_GOLDENS=write pytest tests/ui/test_goldens.py` writes them anew; the difference is then reviewed like code.
 """
@@ -12,18 +12,26 @@ from pathlib import Path
 import pytest
 
 from .screen import lines, running, shows, wait_for
-from .world import ScriptedOpener, example
+from .world import NOW, Scene, ScriptedOpener, degraded, everything_live, recorded
 
 GOLDENS = Path(__file__).parent / "goldens"
 SIZES = [(80, 24), (120, 40), (200, 60)]
-SCREENS = {
-    # name: (keys from the start, texts that show it is complete)
-    "gangs": ([], ["2 gangs"]),
-    "gang-detail": (["enter"], ["Pods (2)"]),
-    "devices": (["3"], ["16 devices"]),
-    "map": (["3", "m"], ["■ used"]),
-    "pods-filtered": (["8", "slash", *"numa", "enter"], ["2 of 7 pods"]),
-    "help": (["question_mark"], ["Keys of this screen"]),
+SCREENS: dict[str, tuple[Scene, list[str], list[str]]] = {
+    # name: (what is shown, keys from the start, texts that show it is complete)
+    "gangs": (degraded(), ["2"], ["3 gangs", "7 of 8"]),
+    "gang-detail": (degraded(), ["2", "slash", *"train", "enter", "enter"], ["Pods (8)"]),
+    "gangs-pending": (recorded("pending", 18), ["2"], ["15 gangs"]),
+    "devices": (recorded("driver-upgrade", 33), ["3"], ["16 devices", "gone"]),
+    "map": (degraded(), ["3", "m"], ["■ used"]),
+    "claims": (recorded("shared-claims", 17), ["4"], ["2 claims"]),
+    "taints": (degraded(), ["5"], ["1 taint"]),
+    "taint-detail": (recorded("xid-eviction", 13), ["5", "enter"], ["would be evicted"]),
+    "autoscalers": (recorded("scale-to-zero", 33), ["6"], ["1 autoscaler"]),
+    "workloads": (degraded(), ["7"], ["3 workloads"]),
+    "pods": (recorded("extended-resources", 23), ["8"], ["8 pods"]),
+    "pods-filtered": (degraded(), ["8", "slash", *"eval", "enter"], ["4 of 25 pods"]),
+    "help": (degraded(), ["question_mark"], ["Keys of this screen"]),
+    "empty": (Scene(everything_live(), NOW), ["2"], ["No gangs."]),
 }
 
 
@@ -36,9 +44,9 @@ def _utc(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("name", SCREENS)
 async def test_screen(name: str, size: tuple[int, int]) -> None:
-    keys, complete = SCREENS[name]
-    async with running(ScriptedOpener(example()), size) as (app, pilot):
-        await shows(pilot, "2 gangs", "live")
+    scene, keys, complete = SCREENS[name]
+    async with running(ScriptedOpener(scene), size) as (app, pilot):
+        await shows(pilot, "live")
         await pilot.press(*keys)
         await shows(pilot, *complete)
         path = GOLDENS / f"{name}-{size[0]}x{size[1]}.txt"

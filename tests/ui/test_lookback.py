@@ -14,8 +14,8 @@ from ktui.recording.reader import Recording
 from ktui.ui.screens.main import MainScreen
 
 from .screen import lacks, running, shows, wait_for
-from .test_recording import TapedOpener, content, told
-from .world import NOW, changed, example, phase, pod
+from .test_recording import content, told
+from .world import NOW, TapedOpener, changed, example, phase, pod
 
 
 def happens(opener: TapedOpener, after: float, name: str) -> None:

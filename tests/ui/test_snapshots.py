@@ -12,11 +12,11 @@ from textual.pilot import Pilot
 from ktui.ui.app import KtuiApp
 
 from .screen import shows
-from .world import ScriptedOpener, example
+from .world import ScriptedOpener, degraded
 
 SCREENS = {
     # name: (theme, size, keys, texts that show it is complete)
-    "gangs-with-detail": ("dark", (120, 40), ["enter"], ["Pods (2)"]),
+    "gangs-with-detail": ("dark", (120, 40), ["slash", *"train", "enter", "enter"], ["Pods (8)"]),
     "devices": ("light", (80, 24), ["3"], ["16 devices"]),
     "map": ("colorblind", (80, 24), ["3", "m"], ["■ used"]),
     "picker": ("ansi", (80, 24), ["n"], ["all namespaces"]),
@@ -30,12 +30,13 @@ def test_screen(name: str, snap_compare: Callable[..., bool], monkeypatch: pytes
     theme, size, keys, complete = SCREENS[name]
 
     async def look(pilot: Pilot[int]) -> None:
-        await shows(pilot, "2 gangs")
+        await pilot.press("2")
+        await shows(pilot, "3 gangs")
         await pilot.press(*keys)
         await shows(pilot, *complete)
         await pilot.pause(0.3)
 
-    app = KtuiApp(ScriptedOpener(example()), theme=theme)
+    app = KtuiApp(ScriptedOpener(degraded()), theme=theme)
     # In a thread: the plug-in runs the application with asyncio.run, which would drop this thread's event loop unclosed.
     with ThreadPoolExecutor(1) as thread:
         assert thread.submit(snap_compare, app, terminal_size=size, run_before=look).result()
