@@ -51,6 +51,7 @@ Outcome = Matches | DoesNotMatch | RuntimeFailure | CannotTell
 
 _MATCHES: Final = Matches()
 _DOES_NOT_MATCH: Final = DoesNotMatch()
+_MAX_REASON: Final = 200  # characters
 _MAX_OUTCOMES: Final = 4096  # kept for each selector; devices come in a handful of kinds
 
 
@@ -90,13 +91,13 @@ class Selector:
 
     def _computed(self, driver: str, device: Device) -> Outcome:
         if self._evaluation is None:
-            return CannotTell(self._reason)
+            return CannotTell(_short(self._reason))
         try:
             result = self._evaluation.run(driver, device)
         except EvaluationError as error:
-            return RuntimeFailure(str(error))
+            return RuntimeFailure(_short(str(error)))
         except Unclear as unclear:
-            return CannotTell(str(unclear))
+            return CannotTell(_short(str(unclear)))
         if isinstance(result, bool):
             return _MATCHES if result else _DOES_NOT_MATCH
         return RuntimeFailure("the expression gives no bool")
@@ -118,3 +119,9 @@ def match_all(expressions: Iterable[str], driver: str, device: Device) -> Outcom
         if outcome is not _MATCHES:
             return outcome
     return _MATCHES
+
+
+def _short(reason: str) -> str:
+    """One line; names and keys in it come from the expression, which may have thousands of characters."""
+    line = " ".join(reason.split())
+    return line if len(line) <= _MAX_REASON else f"{line[: _MAX_REASON - 1]}…"
