@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -32,6 +33,7 @@ class Scene(Struct, frozen=True):
     now: float
 
 
+@functools.cache
 def recorded(name: str, at: float) -> Scene:
     """A recording of `recordings/` at a moment, in seconds from its start; what was shown live is shown as live."""
     recording = Recording(PATHS[name])
