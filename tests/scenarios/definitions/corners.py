@@ -447,4 +447,81 @@ DEVICES: list[Scenario] = [
     ),
 ]
 
-SCENARIOS = [*ROOM, *DEVICES]
+
+def _m(model: str) -> str:
+    return f"device.attributes['gpu.quartz.example'].model == '{model}'"
+
+
+def _one_goes(stage: Stage) -> None:
+    stage.until(lambda: stage.refused("limpkin"), "the gang to be refused")
+    stage.delete("v1", "Pod", "limpkin-2")
+    stage.until(lambda: len(stage.pods("limpkin")) == 2, "a pod to go")
+
+
+TOGETHER: list[Scenario] = [
+    Scenario(
+        "many-at-once",
+        "One gang runs on 5 of 8 devices of the first model; eight wait on the same nodes, each for a reason of its own.",
+        {
+            "condor": Truth("Running", None),
+            "vulture": Truth("Pending", "NotEnoughDevices", {"need": 4, "free": 3}),
+            "falcon": Truth("Pending", "NoMatchingDevice", {"need": 2, "matching": 0}),
+            "buzzard": Truth("Pending", "DevicesTainted", {"need": 2, "free": 0, "taint": "dock.example.com/swap"}),
+            "harrier": Truth("Pending", "NotEnoughNodeResources", {"resource": "cpu"}),
+            "caracara": Truth("Pending", "NodeConstraints"),
+            "kestrel": Truth("Pending", "Gated", {"gates": ["queue.example.org/admission"]}),
+            "seriema": Truth("Pending", "WaitingForPods", {"have": 2, "need": 3}),
+            "chachalaca": Truth("Pending", "DeviceClassMissing", {"deviceClass": "quartz-x"}),
+        },
+        [
+            *m.nodes("quarry-1", "quarry-2", labels={"zone": "a"}),
+            *m.nodes("quarry-3", labels={"zone": "b"}),
+            *(
+                m.slice_("gpu.quartz.example", f"quarry-{i}", m.devices("q", count, {"model": model}))
+                for i, count, model in ((1, 4, "M1"), (2, 4, "M1"), (3, 2, "M2"))
+            ),
+            m.device_class("quartz", "gpu.quartz.example"),
+            m.taint_rule("tuesday", m.taint("dock.example.com/swap"), driver="gpu.quartz.example", pool="quarry-3"),
+            *(m.template(model.lower(), m.request("r", "quartz", where=_m(model))) for model in ("M1", "M2", "M3")),
+            m.template("x", m.request("r", "quartz-x")),
+        ],
+        [
+            *m.gang("vulture", 4, made_from="m1"),
+            *m.gang("falcon", 2, made_from="m3"),
+            *m.gang("buzzard", 2, made_from="m2"),
+            *m.gang("harrier", 2, cpu="20"),
+            *m.gang("caracara", 2, nodeSelector={"zone": "c"}),
+            *m.gang("kestrel", 2, schedulingGates=[{"name": "queue.example.org/admission"}]),
+            m.pod_group("seriema", 3),
+            *(m.pod(f"seriema-{i}", group="seriema") for i in range(2)),
+            *m.gang("chachalaca", 2, made_from="x"),
+        ],
+        occupants=m.gang("condor", 5, made_from="m1"),
+        fix=(
+            steps.untaint("tuesday"),
+            steps.delete_pod("condor-0"),
+            steps.make("the third pod is made", m.pod("seriema-2", group="seriema")),
+            steps.make("the class is made", m.device_class("quartz-x", "gpu.quartz.example")),
+            steps.make("a node with all that is asked for", m.node("quarry-4", cpu="64", labels={"zone": "c"})),
+            steps.make("its devices", m.slice_("gpu.quartz.example", "quarry-4", m.devices("q", 9, {"model": "M3"}))),
+        ),
+        fixed=("vulture", "falcon", "buzzard", "harrier", "caracara", "seriema", "chachalaca"),
+        namespace="wupper",
+    ),
+    Scenario(
+        "tried-and-then-short-of-a-pod",
+        "The scheduler refused the gang for want of devices; since then one of its pods was deleted, and what the scheduler said"
+        " is still there. Nothing is tried before there are three pods again.",
+        {"limpkin": Truth("Pending", "WaitingForPods", {"have": 2, "need": 3})},
+        [*farm("gpu.beryl.example", "beryl", "beryl-1", each=2), m.template("one", m.request("r", "beryl"))],
+        m.gang("limpkin", 3, made_from="one"),
+        later=_one_goes,
+        fix=(
+            steps.republish("a third device is published", m.slice_("gpu.beryl.example", "beryl-1", m.devices("d", 3))),
+            steps.make("the pod is made again", m.pod("limpkin-2", group="limpkin", made_from="one")),
+        ),
+        namespace="lippe",
+    ),
+]
+
+SCENARIOS = [*ROOM, *DEVICES, *TOGETHER]
