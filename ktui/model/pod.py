@@ -257,8 +257,9 @@ def _repeats_the_requests(spec: PodSpec, status: PodStatus) -> bool:
 
 
 def _without_the_requests(spec: PodSpec, status: PodStatus) -> PodStatus:
-    """Sums are kept where the pod as a whole asks for something: they follow from nothing else then."""
-    whole = spec.resources is not None
+    """Sums are kept where they are not just those of the containers: the pod as a whole asks for something, or overhead is
+    in them."""
+    whole = spec.resources is not None or spec.overhead is not None
     return structs.replace(
         status,
         container_statuses=_silent(status.container_statuses),

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import convert, json, structs
 
 from ktui.cluster.noderesources import effective_requests, fits, free_on
 from ktui.model.node import Node
-from ktui.model.pod import Pod
+from ktui.model.pod import Pod, PodStatus
 from tests.unit import builders as b
 
 Requests = dict[str, str | int]
@@ -131,6 +134,43 @@ def test_what_the_kubelet_only_repeats_is_not_kept() -> None:
     )
     (report,) = resizing.status.container_statuses or ()
     assert report.allocated_resources == requests
+
+
+def test_sums_with_overhead_in_them_are_kept() -> None:
+    """The scheduler of 1.37.2 adds overhead to sums in which the kubelet has it already."""
+    said = {"allocatedResources": {"cpu": "3"}, "resources": {"requests": {"cpu": "2"}}}
+    status = {"containerStatuses": [resized("a", {"cpu": "2"}, {"cpu": "2"})], **said}
+    pod = asking(box("a", {"cpu": "2"}), node="n", spec={"overhead": {"cpu": "1"}}, status=status)
+    assert cpu(pod) == 4000
+
+
+amounts = st.dictionaries(st.sampled_from(("cpu", "memory")), st.sampled_from(("1", "2")))
+reports = st.lists(st.builds(resized, st.sampled_from(("a", "b", "i", "s")), amounts, amounts), max_size=4)
+
+
+@given(
+    st.tuples(amounts, amounts, amounts, amounts),
+    reports,
+    st.booleans(),
+    st.sampled_from((None, "Deferred", "Infeasible")),
+)
+def test_what_is_not_kept_changes_no_request(
+    requests: tuple[Requests, ...], said: list[b.Document], mirrored: bool, pending: str | None
+) -> None:
+    a, b_, i, s = requests
+    if mirrored:
+        said = [resized(name, dict(r), dict(r)) for name, r in zip("abis", requests, strict=True)]
+    status: b.Document = {
+        "phase": "Running",
+        "containerStatuses": said,
+        "conditions": [b.condition("PodResizePending", "True", pending)] if pending else [],
+    }
+    pod = asking(box("a", a), box("b", b_), init=(box("i", i), sidecar("s", s)), node="n", status=status)
+    whole = convert(json.decode(json.encode(pod)), Pod)
+    assert whole == pod
+    structs.force_setattr(whole, "status", convert(status, PodStatus))
+    assert effective_requests(pod) == effective_requests(whole)
+    assert not (mirrored and not pending and pod.status.says_requests)
 
 
 def node(name: str, **allocatable: str) -> Node:
