@@ -14,30 +14,29 @@ from ktui.ui.session import Target
 from ktui.ui.theme import DARK
 
 from .screen import lacks, lines, running, shows, text, wait_for
-from .world import ScriptedOpener, changed, everything_live, example, gang, listed, phase, pod, pool
+from .world import ScriptedOpener, changed, degraded, everything_live, example, gang, listed, phase, pod, pool
 
 
 async def test_look_around() -> None:
-    opener = ScriptedOpener(example())
-    async with running(opener) as (_app, pilot):
+    async with running(ScriptedOpener(degraded())) as (_app, pilot):
         await shows(
             pilot,
             "prod-eu · v1.37.2 · oncall · all namespaces",
-            f"● live {len(KINDS)} of {len(KINDS)}",
-            "llm-train",
-            "4 of 4",
+            f"● live {len(KINDS) - 1} of {len(KINDS) - 1}",  # Namespaces could not be read when this was recorded
         )
+        await pilot.press("2")
+        await shows(pilot, "llm-eval", "4 of 4", "llm-train", "7 of 8")
         await pilot.press("8")
-        await shows(pilot, "7 pods", "web-0")
+        await shows(pilot, "25 pods", "llm-big-0-jtpn5")
         await pilot.press("3")
         await shows(pilot, "16 devices", "example.com/xid")
         await pilot.press("m")
-        await shows(pilot, "gpu-node-1", "✖ □ □ □ │ □ □ □ □", "■ used")
+        await shows(pilot, "node-1", "✖ ■ │ ■ ■", "■ used")
         await pilot.press("j", "enter")
-        await shows(pilot, "8 of 16 devices", "filter gpu-node-1")
+        await shows(pilot, "4 of 16 devices", "filter node-1")
         await pilot.press("escape")
         await shows(pilot, "16 devices")
-        await lacks(pilot, "8 of 16")
+        await lacks(pilot, "4 of 16")
 
 
 async def test_rows_change_come_and_go_and_the_cursor_stays_on_its_row() -> None:
@@ -75,30 +74,35 @@ async def test_a_mark_is_of_an_object_not_of_its_name() -> None:
 
 
 async def test_filter_is_live_kept_and_dropped() -> None:
-    opener = ScriptedOpener(example())
-    async with running(opener) as (_, pilot):
+    async with running(ScriptedOpener(degraded())) as (_, pilot):
         await pilot.press("8")
-        await shows(pilot, "7 pods")
-        await pilot.press("slash", *"numa")
-        await shows(pilot, "2 of 7 pods", "filter numa")
+        await shows(pilot, "25 pods")
+        await pilot.press("slash", *"eval")
+        await shows(pilot, "4 of 25 pods", "filter eval")
         await pilot.press("enter")
         await pilot.press("j")
-        await shows(pilot, "2 of 7 pods")
+        await shows(pilot, "4 of 25 pods")
         await pilot.press("escape")
-        await shows(pilot, "7 pods")
+        await shows(pilot, "25 pods")
         await pilot.press("slash", "(", "[", "+")
-        await shows(pilot, "0 of 7 pods", "None of 7 pods passes the filter.")
+        await shows(pilot, "0 of 25 pods", "None of 25 pods passes the filter.")
         await pilot.press("escape")
-        await lacks(pilot, "0 of 7")
+        await lacks(pilot, "0 of 25")
 
 
-async def test_only_problems_and_one_namespace() -> None:
-    opener = ScriptedOpener(example())
-    async with running(opener) as (_, pilot):
-        await shows(pilot, "2 gangs")
+async def test_only_problems() -> None:
+    async with running(ScriptedOpener(degraded())) as (_, pilot):
+        await pilot.press("2")
+        await shows(pilot, "3 gangs")
         await pilot.press("f")
-        await shows(pilot, "1 of 2 gangs", "problems only")
-        await pilot.press("f", "8", "n")
+        await shows(pilot, "2 of 3 gangs", "problems only", "llm-train", "llm-big")
+        await lacks(pilot, "llm-eval")
+
+
+async def test_one_namespace() -> None:
+    async with running(ScriptedOpener(example())) as (_, pilot):
+        await shows(pilot, "2 gangs")
+        await pilot.press("8", "n")
         await shows(pilot, "all namespaces", "type to narrow")
         await pilot.press(*"pro", "enter")
         await shows(pilot, "1 of 7 pods", "namespace prod", "web-0")
@@ -122,12 +126,12 @@ async def test_sorting_by_key_and_by_click() -> None:
 
 
 async def test_the_detail_stands_beside_where_there_is_room_and_alone_where_there_is_not() -> None:
-    opener = ScriptedOpener(example())
-    async with running(opener, (140, 30)) as (_app, pilot):
-        await shows(pilot, "llm-train")
-        await pilot.press("enter")
-        await shows(pilot, "│", "Pods (2)", "GANG")
-        await pilot.press("j")
+    async with running(ScriptedOpener(degraded()), (140, 40)) as (_app, pilot):
+        await pilot.press("2")
+        await shows(pilot, "7 of 8")
+        await pilot.press("g", "enter")
+        await shows(pilot, "│", "Pods (8)", "GANG")
+        await pilot.press("G")
         await shows(pilot, "Pods (4)")
         await pilot.resize_terminal(80, 24)
         await lacks(pilot, "NAMESPACE")
@@ -138,11 +142,11 @@ async def test_the_detail_stands_beside_where_there_is_room_and_alone_where_ther
 
 
 async def test_yaml_help_and_palette_open_and_close() -> None:
-    opener = ScriptedOpener(example())
-    async with running(opener) as (_app, pilot):
-        await shows(pilot, "llm-train")
-        await pilot.press("j", "y")
-        await shows(pilot, "PodGroup research/llm-train", "minCount: 4")
+    async with running(ScriptedOpener(degraded()), (120, 40)) as (_app, pilot):
+        await pilot.press("2")
+        await shows(pilot, "7 of 8")
+        await pilot.press("g", "y")
+        await shows(pilot, "PodGroup ml2/llm-train-756696b945", "minCount: 8")
         await pilot.press("escape", "question_mark")
         await shows(pilot, "Keys of this screen", "Filter rows by text")
         await pilot.press("escape", "colon")
@@ -154,17 +158,19 @@ async def test_yaml_help_and_palette_open_and_close() -> None:
 
 
 async def test_events_of_a_row() -> None:
-    opener = ScriptedOpener(example())
-    async with running(opener) as (_app, pilot):
-        await shows(pilot, "llm-train")
-        await pilot.press("j", "e")
-        await shows(pilot, "Events of research llm-train")
+    async with running(ScriptedOpener(degraded()), (120, 40)) as (_app, pilot):
+        await pilot.press("8")
+        await shows(pilot, "25 pods")
+        await pilot.press("slash", *"llm-train-0", "enter")
+        await shows(pilot, "1 of 25 pods")
+        await pilot.press("e")
+        await shows(pilot, "Events of ml2 llm-train-0", "FailedScheduling", "cannot allocate all claims")
         await pilot.press("escape")
         await lacks(pilot, "Events of")
 
 
 async def test_every_theme_draws() -> None:
-    opener = ScriptedOpener(example())
+    opener = ScriptedOpener(degraded())
     async with running(opener) as (app, pilot):
         await shows(pilot, "llm-train")
         seen = set()
@@ -239,7 +245,7 @@ async def test_a_context_that_cannot_be_opened_leaves_nothing_of_the_one_before_
 
 
 async def test_ctrl_r_tells_the_feed() -> None:
-    opener = ScriptedOpener(example())
+    opener = ScriptedOpener(degraded())
     async with running(opener) as (_, pilot):
         await shows(pilot, "llm-train")
         await pilot.press("ctrl+r")
@@ -304,7 +310,7 @@ async def test_a_stalled_terminal_holds_updates_back_and_loses_none() -> None:
 
 
 async def test_leaving() -> None:
-    opener = ScriptedOpener(example())
+    opener = ScriptedOpener(degraded())
     async with running(opener) as (app, pilot):
         await shows(pilot, "llm-train")
         await pilot.press("q")
