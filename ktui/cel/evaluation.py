@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from ktui.cel.functions import Function
+from ktui.cel.arguments import Function
 from ktui.cel.lowering import Fold, Lowered
 from ktui.cel.quantities import Unclear
 from ktui.cel.reading import value

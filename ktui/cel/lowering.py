@@ -22,7 +22,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from ktui.cel.functions import GLOBALS, INTERNAL, METHODS, Function
+from ktui.cel.arguments import Function
+from ktui.cel.functions import GLOBALS, METHODS
+from ktui.cel.operators import OPERATORS
 from ktui.cel.reading import Read
 from ktui.cel.syntax import Call, Ident, Index, ListLiteral, Literal, MapLiteral, Node, Operation, Select, Unsupported
 
@@ -130,8 +132,8 @@ class _Lowering:
         self.functions[name] = function
         return f'{name}({", ".join(arguments)})["v"]'
 
-    def _internal(self, name: str, *arguments: str) -> str:
-        return self._invoke(f"k_{name}", INTERNAL[name], *arguments)
+    def _operator(self, name: str, *arguments: str) -> str:
+        return self._invoke(f"k_{name}", OPERATORS[name], *arguments)
 
     def _refuse_growth(self, nodes: tuple[Node, ...] | list[Node], scope: Scope) -> None:
         """[x, x] in a macro over x, repeated, is a value that doubles with each repetition."""
@@ -145,7 +147,7 @@ class _Lowering:
         if bound is not None:
             return bound.text if bound.element is None else f"{bound.text}[{bound.element}]"
         if node.name in _TYPES:
-            return self._internal("type", json.dumps(node.name))
+            return self._operator("type", json.dumps(node.name))
         raise Unsupported("the device as a whole" if node.name == "device" else f"{node.name!r} is not known")
 
     # The device.
@@ -158,8 +160,8 @@ class _Lowering:
         key = json.dumps(node.name) if isinstance(node, Select) else self.node(node.key, scope)
         domains = self._place(node.operand, scope)
         if domains is not None and domains.kind in _MAPS and domains.domain is None and not node.optional:
-            return self._internal("domain", operand, key)
-        return self._internal("optionalSelect" if node.optional else "select", operand, key)
+            return self._operator("domain", operand, key)
+        return self._operator("optionalSelect" if node.optional else "select", operand, key)
 
     def _read(self, how: str, place: Read) -> str:
         if place not in self.reads:
@@ -197,9 +199,9 @@ class _Lowering:
             return self._presence(place)
         operands = self._all(node.operands, scope)
         if node.operator == "in" and _is_constant_list(node.operands[1]):
-            return self._internal("inConstants", *operands)
+            return self._operator("inConstants", *operands)
         if node.operator in _CALLED:
-            return self._internal(_CALLED[node.operator], *operands)
+            return self._operator(_CALLED[node.operator], *operands)
         if node.operator == "!":
             return f"(!{operands[0]})"
         if node.operator == "?:":
@@ -262,7 +264,7 @@ class _Lowering:
             raise Unsupported("has() of what is no field")
         place = self._place(args[0], scope)
         if place is None:
-            return self._internal("hasField", self.node(args[0].operand, scope), json.dumps(args[0].name))
+            return self._operator("hasField", self.node(args[0].operand, scope), json.dumps(args[0].name))
         # The fields of a device are always there, and so is every domain, if only as an empty map.
         return "true" if place.name is None else self._presence(place)
 
@@ -272,7 +274,7 @@ class _Lowering:
             raise Unsupported("a regular expression that is computed")
         if not _SHARED_SYNTAX.match(pattern.value) or _copies(pattern.value) > _MAX_COPIES:
             raise Unsupported("a regular expression of unusual form")
-        return f"{self._internal('plainText', self.node(target, scope))}.matches({_literal(pattern.value)})"
+        return f"{self._operator('plainText', self.node(target, scope))}.matches({_literal(pattern.value)})"
 
     def one_variable(self, target: Node, name: str, args: tuple[Node, ...], scope: Scope) -> str:
         """all, exists, exists_one, existsOne, filter, map."""
@@ -310,7 +312,7 @@ class _Lowering:
         variables: dict[str, int | None],
         scope: Scope,
     ) -> str:
-        through = self._internal(over, self.node(target, scope))
+        through = self._operator(over, self.node(target, scope))
         text = f"x{self._variables}"
         self._variables += 1
         around = tuple(self._open)

@@ -147,6 +147,10 @@ HOSTILE = {
     "strings": '"' + "\\\\" * 5000 + '" == "',
     "digits": "9" * 10000 + " == 1",
     "nul": '"\\0" == "\\u0000"',
+    "an index without end": "[1][1.0 / 0.0] == 1",
+    "no index at all": "[1][0.0 / 0.0] == 1",
+    "half a character": f'{ATTRIBUTES}.half == "\ud800" || {ATTRIBUTES}.half.size() == 1',
+    "half a character of the device": f"{ATTRIBUTES}.half.size() == 1",
     "a long name": "a" * 9000 + " == 1",
     "a long key": f'{ATTRIBUTES}["' + "k\\n" * 3000 + '"] == 1',
     "surrogate": '"\\ud800" == ""',
@@ -155,9 +159,14 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_expressions_end_in_an_outcome(name: str) -> None:
-    device = Device(attributes={"long": Attribute(string="a" * 50_000 + "!"), "model": Attribute(string="m")})
+def test_hostile_expressions_end_in_an_outcome(
+    name: str, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    attributes = {"long": "a" * 50_000 + "!", "model": "m", "half": "\ud800"}
+    device = Device(attributes={name: Attribute(string=text) for name, text in attributes.items()})
     outcome = Selector(HOSTILE[name]).evaluate(DRIVER, device)
+    assert not caplog.records
+    assert capfd.readouterr() == ("", "")
     match outcome:
         case CannotTell():
             assert outcome.reason
