@@ -59,7 +59,7 @@ def _run(arguments: list[str]) -> int:
 
 def _carry_out(args: argparse.Namespace) -> int:
     command = getattr(args, "command", None)
-    if command and args.record:
+    if command not in (None, "demo") and args.record:
         from ktui.errors import UsageError
 
         raise UsageError("--record goes with the screens; without them it is `ktui record FILE`")
@@ -166,6 +166,9 @@ def parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", parents=[screen], help="practise on an embedded cluster; needs nothing else")
     demo.add_argument("--incident", default="xid79", metavar="NAME", help="xid79 (the default) or asleep")
     demo.add_argument("--size", type=int, default=0, metavar="PODS", help="make a fleet of at least this many pods")
+    demo.add_argument(
+        "--record", default=argparse.SUPPRESS, metavar="FILE", help="record what the screens show to a new .ktui.gz file"
+    )
 
     _add_actions(commands, cluster)
     for command in (top, *commands.choices.values()):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ktui.demo.process import DemoProcess
     from ktui.kube.connection import Connection
     from ktui.model.frame import Frame
+    from ktui.recording.output import Output
     from ktui.recording.tape import Tape
 
 LARGEST = 200_000
@@ -26,6 +27,9 @@ LARGEST = 200_000
 
 class DemoOpener:
     """Opens a new cluster each time. Raises UsageError for an incident there is none of."""
+
+    record: Output | None = None
+    """The file that the first session is recorded to."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         found = INCIDENTS.get(args.incident)
@@ -40,7 +44,8 @@ class DemoOpener:
         return "DEMO"
 
     async def open(self, context: str = "") -> Session:  # noqa: ARG002 - there is one
-        return await asyncio.to_thread(_session, self._incident, self._size)
+        record, self.record = self.record, None
+        return await asyncio.to_thread(_session, self._incident, self._size, record)
 
     async def contexts(self) -> Sequence[str]:
         return ()
@@ -79,7 +84,7 @@ class DemoFeed(LiveFeed):
         return self._guide.hint(cluster, view, opened)
 
 
-def _session(incident: Incident, size: int) -> Session:
+def _session(incident: Incident, size: int, record: Output | None) -> Session:
     """In a thread: imports what talks to the cluster."""
     from ktui.commands.loopback import DemoCredentials, Loopback
     from ktui.demo.access import DEMO_USER
@@ -106,4 +111,6 @@ def _session(incident: Incident, size: int) -> Session:
     session = Session(Target(context="DEMO", server="127.0.0.1", user=DEMO_USER), feed)
     if isinstance(session.feed, LiveFeed):
         session.feed.introduce = lambda version, user: introduce(session, version, user)
+    if record is not None:
+        tape.start_on(record)
     return session

@@ -30,18 +30,22 @@ def _opener(args: argparse.Namespace, chosen: settings.Settings) -> Opener:
     if getattr(args, "command", None) == "demo":
         from ktui.commands.demo import DemoOpener
 
-        return DemoOpener(args)
+        demo = DemoOpener(args)
+        demo.record = _output(args)
+        return demo
     from ktui.commands.live import LiveOpener
 
     read_only = getattr(args, "readonly", False) or chosen.readonly
-    return LiveOpener(args, read_only=read_only, record=_output(args.record) if args.record else None)
+    return LiveOpener(args, read_only=read_only, record=_output(args))
 
 
-def _output(file: str) -> Output:
-    """Made before the screens, so that a file that cannot be written is said where the command was typed."""
+def _output(args: argparse.Namespace) -> Output | None:
+    """Of --record. Made before the screens, so that a file that cannot be written is said where the command was typed."""
+    if not getattr(args, "record", None):
+        return None
     from pathlib import Path
 
     from ktui.recording.output import Output
 
     launch.check_terminal()
-    return Output(Path(file))
+    return Output(Path(args.record))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -79,6 +80,25 @@ def test_a_service_that_sleeps_is_woken(tmp_path: Path) -> None:
         screen.see(r"Recovered: rerank answers")
         screen.press("q")
         assert screen.ended() == 0
+
+
+def test_a_demo_is_recorded_like_any_session(tmp_path: Path) -> None:
+    file = tmp_path / "practice.ktui.gz"
+    with Screen("demo", "--record", str(file), home=tmp_path) as screen:
+        screen.see(r"training +llama-70b +Pending +0 of 4")
+        screen.press("q")
+        assert screen.ended() == 0
+    command = [sys.executable, "-m", "ktui", "get", "gangs", "llama-70b", "-A", "--recording", str(file)]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stderr
+    assert re.search(r"training +llama-70b +Pending +0 of 4", answer.stdout)
+
+
+def test_a_file_that_cannot_be_recorded_to_is_said_before_the_screens(tmp_path: Path) -> None:
+    with Screen("demo", "--record", str(tmp_path / "nowhere" / "file.ktui.gz"), home=tmp_path) as screen:
+        assert screen.ended() == 2
+        assert "nowhere" in screen.text
+        assert "demo" not in screen.text.lower().replace("test_demo", "")
 
 
 @pytest.mark.parametrize(
