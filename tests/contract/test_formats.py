@@ -32,6 +32,26 @@ async def test_the_first_format_that_is_spoken(client: Client) -> None:
         assert answer.json["kind"] == "ResourceClaimTemplateList"
 
 
+@pytest.mark.parametrize(
+    ("accept", "sign"),
+    [
+        ("application/vnd.kubernetes.protobuf", b"k8s\x00"),
+        ("application/yaml", b"apiVersion: "),
+        ("application/json;as=Table;v=v1;g=meta.k8s.io", b'{"kind":"Table"'),
+    ],
+    ids=["protobuf", "YAML", "Table"],
+)
+async def test_what_is_asked_for_or_nothing(client: Client, accept: str, sign: bytes) -> None:
+    """Protobuf, YAML and Table are answered by a server that has them and refused with a 406 by one that has not."""
+    await client.make("a")
+    answer = await client.call("GET", f"{client.templates}/a", headers={"Accept": accept})
+    if answer.status == 200:
+        assert answer.body.startswith(sign)
+        assert answer.headers["Content-Type"] == accept.partition(";")[0]
+    else:
+        refused(answer, 406, "NotAcceptable")
+
+
 async def test_a_body_in_a_format_that_is_not_spoken(client: Client) -> None:
     """A body that says it is something else than an object is a 415."""
     answer = await client.call("POST", client.templates, template("a"), content_type="text/plain")
