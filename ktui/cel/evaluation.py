@@ -8,15 +8,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from ktui.cel.arguments import Function
+from ktui.cel.library import compiled, context
 from ktui.cel.lowering import Fold, Lowered
 from ktui.cel.quantities import Unclear
 from ktui.cel.reading import value
-from ktui.cel.syntax import Unsupported
 from ktui.cel.values import NO_OVERLOAD, Aborted, EvaluationError, Optional, unwire, wire
 from ktui.model.resourceslice import Device
 
 if TYPE_CHECKING:
-    from cel import Context, Program
+    from cel import Context
 
 _MAX_STEPS: Final = 20_000  # calls, and items of the lists they give, in one evaluation; a fraction of a second
 _ERRORS: Final[dict[type[Exception], str]] = {
@@ -49,9 +49,9 @@ class Evaluation:
         }
         for number, fold in enumerate(lowered.folds):
             # The folds inside of this one have lower numbers.
-            functions[f"fold{number}"] = self._boxed(self._fold(fold, _context(functions)))
-        self._program = _compiled(lowered.text)
-        self._context = _context(functions)
+            functions[f"fold{number}"] = self._boxed(self._fold(fold, context(functions)))
+        self._program = compiled(lowered.text)
+        self._context = context(functions)
 
     def run(self, driver: str, device: Device) -> object:
         """What the expression evaluates to. Raises EvaluationError, or Unclear where Kubernetes' answer is not known."""
@@ -85,8 +85,8 @@ class Evaluation:
     def _maybe(self, place: int) -> object:
         return wire(self._value(place))
 
-    def _fold(self, fold: Fold, context: Context) -> Function:
-        program = _compiled(fold.text)
+    def _fold(self, fold: Fold, scope: Context) -> Function:
+        program = compiled(fold.text)
 
         def over(items: list[object], *around: object) -> bool:
             error = ""
@@ -94,9 +94,9 @@ class Evaluation:
                 if self._steps > _MAX_STEPS:
                     break
                 for name, given in zip(fold.variables, (*around, item), strict=True):
-                    context.add_variable(name, given)
+                    scope.add_variable(name, given)
                 try:
-                    found = program.execute(context)
+                    found = program.execute(scope)
                 except _RAISED as raised:
                     error = error or self._error or _message(raised)
                     continue
@@ -137,22 +137,6 @@ class Evaluation:
 
 def _on_values(function: Function) -> Function:
     return lambda *arguments: wire(function(*map(unwire, arguments)))
-
-
-def _compiled(text: str) -> Program:
-    # Loading the library loads a command line with it; nothing before the first selector pays for that.
-    from cel import compile as compile_cel
-
-    try:
-        return compile_cel(text)
-    except ValueError:
-        raise Unsupported("the CEL library does not read it") from None
-
-
-def _context(functions: dict[str, Function]) -> Context:
-    from cel import Context
-
-    return Context(functions=dict(functions))
 
 
 def _message(error: Exception) -> str:

@@ -107,7 +107,7 @@ class Selector:
 def compile_selector(expression: str) -> Selector:
     """The selector of an expression, whatever it holds: one that cannot be judged answers CannotTell for every device.
 
-    The first call loads the CEL library (0.3 s), so make it in a thread where somebody waits for the screen.
+    The first call loads the CEL library; nothing is loaded before that.
     """
     return Selector(expression)
 

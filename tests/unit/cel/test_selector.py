@@ -194,10 +194,12 @@ def test_no_mixture_of_tokens_raises(text: str) -> None:
     Selector(text).evaluate(DRIVER, GPU)
 
 
-def test_the_library_is_loaded_by_the_first_selector_only() -> None:
+def test_the_library_is_loaded_by_the_first_selector_without_its_command_line() -> None:
     script = (
-        "import sys; from ktui.cel.selector import compile_selector; assert 'cel' not in sys.modules;"
-        "compile_selector('true'); assert 'cel' in sys.modules"
+        "import sys; from ktui.cel.selector import compile_selector; assert 'cel.cel' not in sys.modules;"
+        "compile_selector('true'); assert 'cel.cel' in sys.modules;"
+        "assert not {'cel', 'rich', 'typer', 'prompt_toolkit'} & set(sys.modules);"
+        "import cel; assert cel.evaluate('1 + 1') == 2"
     )
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert ran.returncode == 0, ran.stderr
