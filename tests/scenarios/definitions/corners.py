@@ -16,12 +16,15 @@ HOLD: Final = "example.com/hold"
 _FIRST, _SECOND = halves("gpu.hay.example", "hay-1", "h", 2)
 
 
-def _finish(*pods: str) -> Any:
+def _finish(gang: str, *pods: str) -> Any:
+    """The pods succeed, and the scheduler tries the gang again with what they leave."""
+
     def act(stage: Stage) -> None:
         for pod in pods:
             stage.patch("v1", "Pod", pod, {"status": {"phase": "Succeeded"}}, "status")
         claims = stage.path("resource.k8s.io/v1", "ResourceClaim")
         stage.until(lambda: not _claims_of(stage.api.list(claims), pods), "their claims to go")
+        stage.until(lambda: "cpu" not in " ".join(stage.words(gang)), f"{gang} to be tried again")
 
     return act
 
@@ -116,7 +119,7 @@ ROOM: list[Scenario] = [
             m.pod("skink", cpu="7", made_from="one", restartPolicy="Never"),
             m.pod("agama", made_from="one"),
         ],
-        later=_finish("gecko", "skink"),
+        later=_finish("trogon", "gecko", "skink"),
         fix=(steps.delete_pod("agama"),),
         namespace="elbe",
     ),
