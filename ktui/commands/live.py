@@ -145,7 +145,7 @@ class LiveFeed:
         finally:
             self._connection = self._desk = None
             await connection.stop()
-            await asyncio.to_thread(self.tape.stop, "the session ended")
+            await asyncio.to_thread(self.tape.end, "the session ended")
 
     def retry_now(self) -> None:
         if self._connection is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Final
 
 from ktui.errors import UsageError
 from ktui.model.frame import Frame, Mark
@@ -14,6 +15,8 @@ from ktui.recording.recorder import Recorder
 from ktui.recording.ring import Ring
 from ktui.recording.writer import Facts, Limits, Plain, Writer
 from ktui.redact import Secrets
+
+STOPPED: Final = "the recording was stopped"
 
 
 class Tape:
@@ -54,15 +57,20 @@ class Tape:
         """A note at this moment, in the recording and in what is remembered."""
         self.take(Mark(text))
 
-    def stop(self, note: str = "the recording was stopped") -> Recorder | None:
+    def stop(self) -> Recorder | None:
         """End the recording, if there is one."""
         ended, self.recorder = self.recorder, None
         if ended is not None:
-            ended.close(note)
+            ended.close(STOPPED)
         return ended
 
+    def end(self, note: str) -> None:
+        """End the recording because of something else than somebody's wish; `take_ended` has it then."""
+        if self.recorder is not None:
+            self.recorder.close(note)
+
     def take_ended(self) -> Recorder | None:
-        """The recording that ended by itself (a limit, a full disk), once."""
+        """The recording that ended by itself (a limit, a full disk, with its session), once."""
         if self.recorder is None or not self.recorder.ended:
             return None
         ended, self.recorder = self.recorder, None

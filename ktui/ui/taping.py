@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from ktui.errors import KtuiError
 from ktui.model.time import format_age
 from ktui.recording.recorder import Recorder
-from ktui.recording.tape import Tape
+from ktui.recording.tape import STOPPED, Tape
 from ktui.ui.lookback import Past
 from ktui.ui.paint import notify
 from ktui.ui.screens.recordforms import FileForm, NoteForm
@@ -75,7 +75,7 @@ class Taper:
 
 def summary(ended: Recorder) -> str:
     """How a recording ended, and what there is of it."""
-    why = "" if ended.complete else f": {ended.ended or 'the disk does not answer'}"
+    why = "" if ended.ended == STOPPED else f": {ended.ended or 'the disk does not answer'}"
     return f"the recording {ended.path} ended{why} ({ended.frames:,} frames, {ended.size:,} bytes)"
 
 

@@ -12,9 +12,11 @@ from textual.widgets import Input
 
 from ktui.model.frame import Frame, Listed, Mark
 from ktui.recording.reader import Recording
+from ktui.ui.app import KtuiApp
 
 from .screen import lacks, running, shows, wait_for
-from .world import NOW, ScriptedOpener, TapedOpener, changed, example, pod
+from .test_replay import ReplayOpener
+from .world import NOW, ScriptedOpener, TapedOpener, changed, example, gang, phase, pod, source
 
 
 def content(path: Path) -> list[Frame]:
@@ -108,6 +110,50 @@ async def test_g06_a_disk_that_is_full_is_told_and_the_screens_go_on(
         await lacks(pilot, "REC ")
         await pilot.press("8")
         await shows(pilot, "late")
+
+
+async def test_g13_a_switch_of_the_context_an_epoch_and_refusals_are_in_the_recording_and_on_its_replay(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "all.ktui"
+    opener = TapedOpener(example())
+    async with running(opener, size=(160, 30)) as (_, pilot):
+        await shows(pilot, "2 gangs")
+        opener.tape.start(path)
+        opener.feed.moment = NOW + 10
+        opener.feed.give(phase("ResourceSlice", "no-access", "forbidden"))
+        opener.feed.moment = NOW + 20
+        opener.feed.give(Listed(source("PodGroup"), "7", (gang("numa", 2),), epoch=1))
+        await shows(pilot, "4 of ?")
+        opener.feed.moment = NOW + 30
+        await pilot.press("c")
+        await shows(pilot, "prod-us")
+        await pilot.press("down", "enter")
+        await told(pilot, "ended: the session ended (")
+        await wait_for(pilot, lambda: opener.opened == ["", "prod-us"])
+        assert not opener.tape.recording
+    app = KtuiApp(ReplayOpener(path))
+    async with app.run_test(size=(160, 30)) as pilot:
+        await shows(pilot, "REPLAY", "of 0:30")
+        await pilot.press("space", "9", "end")
+        await shows(pilot, "the session ended", "the server's state of PodGroup went back in time")
+        await shows(pilot, "not read any longer: forbidden")
+        await pilot.press("left_curly_bracket")
+        await shows(pilot, "0:20 of 0:30")
+        await lacks(pilot, "the session ended")
+        await pilot.press("comma", "3")
+        await shows(pilot, "0:10 of 0:30", "no access to resourceslices")
+
+
+async def test_leaving_with_a_recording_under_way_ends_it_whole(tmp_path: Path) -> None:
+    path = tmp_path / "left.ktui"
+    opener = TapedOpener(example())
+    async with running(opener) as (app, pilot):
+        await shows(pilot, "2 gangs")
+        opener.tape.start(path)
+        await pilot.press("q")
+        await wait_for(pilot, lambda: app.return_code is not None)
+    assert content(path)[-1] == Mark("the session ended")
 
 
 async def test_a_recording_has_nothing_to_be_recorded() -> None:

@@ -213,6 +213,12 @@ class TapedFeed(ScriptedFeed):
 
         self.give = give
 
+    async def run(self) -> None:
+        try:
+            await super().run()
+        finally:
+            self.tape.end("the session ended")
+
 
 class TapedOpener(ScriptedOpener):
     def _make_feed(self, sink: Sink, travel: Travel) -> ScriptedFeed:

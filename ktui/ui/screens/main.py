@@ -153,6 +153,8 @@ class MainScreen(Screen[None]):
             await session.feed.run()
         except KtuiError as error:
             self._fail(str(error))
+        finally:
+            self._tell_of_recording(session)
 
     @property
     def failure(self) -> str:
@@ -214,7 +216,8 @@ class MainScreen(Screen[None]):
         deck = self._deck
         if deck is None or self._output_is_slow():
             return
-        self._tell_of_recording(deck.session)
+        if self._tell_of_recording(deck.session):
+            self._paint()
         changes, second = deck.session.take_changes(), int(self._now())
         if changes is None and second == self._second and not deck.model.behind:
             return
@@ -226,13 +229,14 @@ class MainScreen(Screen[None]):
         self._work(deck.model)
         self._paint()
 
-    def _tell_of_recording(self, session: Session) -> None:
-        """A recording that ended by itself is not to be believed in any longer."""
-        if session.tape is not None and (ended := session.tape.take_ended()) is not None:
+    def _tell_of_recording(self, session: Session) -> bool:
+        """A recording that ended by itself is not to be believed in any longer. Whether one did."""
+        ended = session.tape.take_ended() if session.tape is not None else None
+        if ended is not None:
             from ktui.ui.taping import summary
 
             notify(self.app, summary(ended), "warning")
-            self._paint()
+        return ended is not None
 
     def _work(self, model: ViewModel) -> None:
         """Compute rows for a moment; what is left is done between other things."""

@@ -147,14 +147,14 @@ def test_a_recording_that_begins_late_begins_with_what_is_known(tape: Tape, cloc
         tape.start(path.with_name("b.ktui"))
     clock.now += 5
     tape.mark("here it began")
-    assert tape.stop("enough") is not None
+    assert tape.stop() is not None
     recording = Recording(path)
     assert recording.header.start == START + 60
     assert [tuple(f) for f in frames(recording)] == [
         (0.0, Listed(PODS, "1", (pod("b"),))),
         (0.0, StreamState(PODS, "watching")),
         (5.0, Mark("here it began")),
-        (5.0, Mark("enough")),
+        (5.0, Mark("the recording was stopped")),
     ]
 
 
@@ -184,6 +184,20 @@ def test_a_recording_that_ended_by_itself_is_told_once(tape: Tape, path: Path) -
     assert ended
     assert "limit" in ended.ended
     assert tape.take_ended() is None
+
+
+def test_a_recording_that_ends_with_its_session_is_told_once_with_the_reason(tape: Tape, path: Path) -> None:
+    tape.end("nothing to end")
+    assert tape.take_ended() is None
+    tape.start(path)
+    tape.take(Listed(PODS, "1", ()))
+    tape.end("the session ended")
+    assert not tape.recording
+    ended = tape.take_ended()
+    assert ended
+    assert (ended.ended, ended.complete) == ("the session ended", True)
+    assert tape.take_ended() is None
+    assert frames(Recording(path))[-1].frame == Mark("the session ended")
 
 
 @given(st.data())
