@@ -19,6 +19,23 @@ INTERRUPTED = 130
 RESOURCES = ("gangs", "pods", "devices", "claims", "taints", "autoscalers", "workloads", "timeline")
 
 
+_EXPORT = """Make something of a recording that others can look at:
+an asciicast v2 of the screens (cast), a picture of one moment (svg),
+or the draft of a post-mortem (markdown). The same flags make the same file."""
+_SCRIPT = """A script for --script has a line for each moment:
+
+    # what is shown
+    0      seek 25         # go to second 25 of the recording
+    0      speed 4         # play four times as fast
+    2      3 m             # press 3, and then m
+    +1.5   slash "numa"    # 1.5 s after the line before: press /, and type the rest
+    +1     enter
+    20     end
+
+Keys have Textual's names or are single characters; text to type stands in
+double quotes; a # on its own begins a comment."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ktui; returns the exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
@@ -75,6 +92,10 @@ def _carry_out(args: argparse.Namespace) -> int:
         from ktui.commands import record
 
         return record.run(args)
+    if command == "export":
+        from ktui.commands import export
+
+        return export.run(args)
     from ktui.commands import tui
 
     return tui.run(args)
@@ -163,6 +184,7 @@ def parser() -> argparse.ArgumentParser:
     replay.add_argument("--at", metavar="SECONDS", type=_seconds, default=0.0, help="where to start")
 
     _add_record(commands, cluster)
+    _add_export(commands, screen)
     demo = commands.add_parser("demo", parents=[screen], help="practise on an embedded cluster; needs nothing else")
     demo.add_argument("--incident", default="xid79", metavar="NAME", help="xid79 (the default) or asleep")
     demo.add_argument("--size", type=int, default=0, metavar="PODS", help="make a fleet of at least this many pods")
@@ -191,6 +213,38 @@ def _add_record(commands: argparse._SubParsersAction[Any], cluster: argparse.Arg
     record.add_argument(
         "--files", type=_count, default=1, metavar="N", help="files to fill, one after the other (default: 1)"
     )
+
+
+def _add_export(commands: argparse._SubParsersAction[Any], screen: argparse.ArgumentParser) -> None:
+    import argparse
+
+    export = commands.add_parser(
+        "export",
+        parents=[screen],
+        argument_default=argparse.SUPPRESS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        help="make a cast, a picture or a report of a recording",
+        description=_EXPORT,
+        epilog=_SCRIPT,
+    )
+    export.add_argument("file", metavar="FILE", help="a .ktui, .ktui.gz or .ktui.zst file")
+    export.add_argument(
+        "-o",
+        "--output",
+        default="-",
+        metavar="OUT",
+        help="a new file; .cast, .svg and .md say the format (default: stdout)",
+    )
+    export.add_argument("--format", default="", choices=("cast", "svg", "markdown"), help="what to make")
+    export.add_argument("--force", action="store_true", default=False, help="replace OUT if it is there")
+    export.add_argument("--size", metavar="COLUMNSxROWS", type=_size, help="of the screen (default: 100x30)")
+    export.add_argument("--script", metavar="FILE", help="cast: what is pressed when (default: it plays through once)")
+    export.add_argument(
+        "--at", metavar="SECONDS", type=_seconds, help="svg: moment of the recording (default: its end)"
+    )
+    export.add_argument("--keys", metavar="KEYS", help='svg: keys to press there, e.g. "3 m"')
+    export.add_argument("--from", dest="since", metavar="SECONDS", type=_seconds, help="markdown: where to begin")
+    export.add_argument("--to", dest="until", metavar="SECONDS", type=_seconds, help="markdown: where to end")
 
 
 def _add_actions(commands: argparse._SubParsersAction[Any], cluster: argparse.ArgumentParser) -> None:
@@ -241,6 +295,17 @@ def _count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and 0 < int(text[:9]) <= 100_000):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 100000")
     return int(text)
+
+
+def _size(text: str) -> tuple[int, int]:
+    import argparse
+
+    columns, _, rows = text.partition("x")
+    if not all(part.isascii() and part.isdigit() and len(part) <= 3 for part in (columns, rows)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no size, as 100x30 is")
+    if not (40 <= int(columns) <= 500 and 10 <= int(rows) <= 200):
+        raise argparse.ArgumentTypeError(f"{text} is not between 40x10 and 500x200")
+    return int(columns), int(rows)
 
 
 def _seconds(text: str) -> float:

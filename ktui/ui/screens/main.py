@@ -211,15 +211,16 @@ class MainScreen(Screen[None]):
     def _now(self) -> float:
         return self._session.feed.now() if self._session is not None else time.time()
 
-    def flush(self) -> None:
-        """Take in what changed and draw it, unless the terminal is behind or nothing can look different."""
+    def flush(self, *, anyway: bool = False) -> None:
+        """Take in what changed and draw it, unless the terminal is behind or nothing can look different. With `anyway` it is
+        drawn also then: how long a recording is that is still being read does not count as a change."""
         deck = self._deck
         if deck is None or self._output_is_slow():
             return
         if self._tell_of_recording(deck.session):
             self._paint()
         changes, second = deck.session.take_changes(), int(self._now())
-        if changes is None and second == self._second and not deck.model.behind:
+        if changes is None and second == self._second and not deck.model.behind and not anyway:
             return
         self._second = second
         if changes is not None:
