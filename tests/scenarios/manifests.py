@@ -206,6 +206,12 @@ def pod(
     return made
 
 
+def held(made: Json) -> Json:
+    """The pod, which goes only when somebody lets it go once it is deleted."""
+    made["metadata"]["finalizers"] = ["example.com/hold"]
+    return made
+
+
 def pod_group(name: str, min_count: int = 0, *, priority: str = "", shares: str = "", together: bool = False) -> Json:
     """A gang of at least `min_count` pods; without one, a group whose pods are placed as they come (the basic policy).
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Scenario(NamedTuple):
     world: list[Json]
     subjects: list[Json]
     pods: Mapping[str, Truth] = {}
-    occupants: list[Json] = []  # noqa: RUF012 - nothing changes it, and a NamedTuple has no factory for defaults
+    occupants: Sequence[Json] = ()
     later: Callable[[Stage], object] | None = None
     herrings: tuple[Step, ...] = ()
     fix: tuple[Step, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from tests.scenarios import manifests as m
 from tests.scenarios.definitions import steps
@@ -12,7 +12,6 @@ from tests.scenarios.stage import Stage
 
 Json = dict[str, Any]
 
-HOLD: Final = "example.com/hold"
 _FIRST, _SECOND = halves("gpu.hay.example", "hay-1", "h", 2)
 
 
@@ -41,11 +40,6 @@ def _with_init(pod: Json, cpu: str, *, stays: bool = False) -> Json:
     return pod
 
 
-def _held(pod: Json) -> Json:
-    pod["metadata"]["finalizers"] = [HOLD]
-    return pod
-
-
 def _halves_of_a_card(count: int, size: str) -> list[Json]:
     draw = [{"counterSet": "card", "counters": {"memory": {"value": size}}}]
     return [m.device(f"h{i}", consumesCounters=draw) for i in range(count)]
@@ -64,11 +58,6 @@ def _both_with_a_constraint_on_the_first() -> Json:
     made = m.template("both", m.request("a", "topaz", 2), m.request("b", "topaz-nic"), same=ROOT)
     made["spec"]["spec"]["devices"]["constraints"][0]["requests"] = ["a"]
     return made
-
-
-def _cpu(node: str, cpu: str) -> Any:
-    change = {"status": {"capacity": {"cpu": cpu}, "allocatable": {"cpu": cpu}}}
-    return steps.patch("the node gets more CPU", "v1", "Node", node, change, "status")
 
 
 ROOM: list[Scenario] = [
@@ -92,7 +81,7 @@ ROOM: list[Scenario] = [
         {"hoatzin": Truth("Pending", "NotEnoughNodeResources", {"resource": "cpu"})},
         m.nodes("chaff-1", cpu="8"),
         [m.pod_group("hoatzin", 2), *(_with_init(m.pod(f"hoatzin-{i}", group="hoatzin"), "12") for i in range(2))],
-        fix=(_cpu("chaff-1", "26"),),
+        fix=(steps.enlarge("the node gets more CPU", "chaff-1", {"cpu": "26"}),),
         namespace="oder",
     ),
     Scenario(
@@ -104,7 +93,7 @@ ROOM: list[Scenario] = [
             m.pod_group("motmot", 3),
             *(_with_init(m.pod(f"motmot-{i}", group="motmot", cpu="3"), "2", stays=True) for i in range(3)),
         ],
-        fix=(_cpu("stem-1", "15"),),
+        fix=(steps.enlarge("the node gets more CPU", "stem-1", {"cpu": "15"}),),
         namespace="isar",
     ),
     Scenario(
@@ -133,9 +122,9 @@ ROOM: list[Scenario] = [
             m.template("pair", m.request("r", "bran", 2)),
         ],
         m.gang("toucan", 1, made_from="one"),
-        occupants=[_held(m.pod("iguana", made_from="pair"))],
+        occupants=[m.held(m.pod("iguana", made_from="pair"))],
         later=lambda stage: stage.delete("v1", "Pod", "iguana"),
-        fix=(steps.patch("the pod is gone", "v1", "Pod", "iguana", {"metadata": {"finalizers": None}}),),
+        fix=(steps.let_go("the pod is gone", "iguana"),),
         namespace="main",
     ),
     Scenario(
@@ -437,10 +426,7 @@ DEVICES: list[Scenario] = [
         {"drongo": Truth("Pending", "QuotaExceeded", {"quota": "purse"}, ("WaitingForPods",))},
         [*m.nodes("jade-1"), m.quota("purse", **{"requests.cpu": "3"})],
         [m.gang_job("drongo", 2, cpu="2")],
-        later=lambda stage: stage.until(
-            lambda: [e for e in stage.api.list(stage.path("v1", "Event")) if e["reason"] == "FailedCreate"],
-            "the Job to be refused a pod",
-        ),
+        later=steps.until_event("FailedCreate"),
         fix=(
             steps.patch(
                 "the quota is raised", "v1", "ResourceQuota", "purse", {"spec": {"hard": {"requests.cpu": "8"}}}

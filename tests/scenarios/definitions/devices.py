@@ -387,16 +387,7 @@ KIND: list[Scenario] = [
             m.template("both", m.request("a", "circinus"), m.request("b", "circinus-net")),
         ],
         m.gang("scoter", 2, made_from="both", cpu="12"),
-        herrings=(
-            steps.patch(
-                "the node gets more CPU",
-                "v1",
-                "Node",
-                "laurel-1",
-                {"status": {"capacity": {"cpu": "40"}, "allocatable": {"cpu": "40"}}},
-                "status",
-            ),
-        ),
+        herrings=(steps.enlarge("the node gets more CPU", "laurel-1", {"cpu": "40"}),),
         fix=(steps.make("the class is made", m.device_class("circinus-net", "nic.circinus.example")),),
         namespace="nahe",
     ),

@@ -11,7 +11,6 @@ from tests.scenarios.stage import Stage
 
 Json = dict[str, Any]
 
-HOLD: Final = "example.com/hold"
 _FOREVER: Final = {"key": KEY, "operator": "Exists", "effect": "NoExecute"}
 
 
@@ -62,11 +61,6 @@ def _ends_with_its_claim(stage: Stage) -> None:
 
 def _member_ends(stage: Stage) -> None:
     stage.patch("v1", "Pod", "crake-1", {"status": {"phase": "Succeeded"}}, "status")
-
-
-def _held(pod: Json) -> Json:
-    pod["metadata"]["finalizers"] = [HOLD]
-    return pod
 
 
 def _already_going(stage: Stage) -> None:
@@ -265,7 +259,7 @@ EVICTIONS: list[Eviction] = [
         "One of the two users of the claim is being deleted already.",
         {"ling": 0},
         [*farm("gpu.seventeen.example", "seventeen", "yarrow-17"), m.claim("slab", m.request("r", "seventeen"))],
-        [_held(m.pod("hake", uses="slab")), m.pod("ling", uses="slab")],
+        [m.held(m.pod("hake", uses="slab")), m.pod("ling", uses="slab")],
         "ling",
         later=_already_going,
         namespace="nahe",

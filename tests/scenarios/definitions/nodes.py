@@ -62,16 +62,7 @@ ROOM: list[Scenario] = [
         {"skua": Truth("Pending", "NotEnoughNodeResources", {"resource": SEAT})},
         m.nodes("date-1"),
         m.gang("skua", 2, extended={SEAT: "1"}),
-        fix=(
-            steps.patch(
-                "the node reports it",
-                "v1",
-                "Node",
-                "date-1",
-                {"status": {"capacity": {SEAT: "4"}, "allocatable": {SEAT: "4"}}},
-                "status",
-            ),
-        ),
+        fix=(steps.enlarge("the node reports it", "date-1", {SEAT: "4"}),),
         namespace="elbe",
     ),
     Scenario(
@@ -108,16 +99,7 @@ ROOM: list[Scenario] = [
         {"wigeon": Truth("Pending", "NotEnoughNodeResources", {"resource": "cpu"})},
         m.nodes("clove-1", cpu="4"),
         [m.pod_group("wigeon"), *(m.pod(f"wigeon-{i}", group="wigeon", cpu="7") for i in range(2))],
-        fix=(
-            steps.patch(
-                "the node gets more CPU",
-                "v1",
-                "Node",
-                "clove-1",
-                {"status": {"capacity": {"cpu": "32"}, "allocatable": {"cpu": "32"}}},
-                "status",
-            ),
-        ),
+        fix=(steps.enlarge("the node gets more CPU", "clove-1", {"cpu": "32"}),),
         namespace="saale",
     ),
     Scenario(
@@ -143,14 +125,7 @@ ROOM: list[Scenario] = [
         fix=(
             steps.label_node("anise-1", **{"disk.example.com/kind": "nvme"}),
             steps.patch("the gate is taken off", "v1", "Pod", "roach", {"spec": {"schedulingGates": None}}),
-            steps.patch(
-                "the node gets more memory",
-                "v1",
-                "Node",
-                "anise-1",
-                {"status": {"capacity": {"memory": "256Gi"}, "allocatable": {"memory": "256Gi"}}},
-                "status",
-            ),
+            steps.enlarge("the node gets more memory", "anise-1", {"memory": "256Gi"}),
         ),
         fixed=("perch", "bream", "roach"),
         namespace="weser",

@@ -11,8 +11,6 @@ from tests.scenarios.stage import Stage
 
 Json = dict[str, Any]
 
-HOLD = "example.com/hold"
-
 
 def _room(prefix: str, driver: str, of: str) -> list[Json]:
     """Two nodes with 4 devices each: enough for every gang of this module."""
@@ -52,27 +50,9 @@ def _tern_is_placed(stage: Stage) -> None:
     _placed_by("mill", "tern", "reed-1").act(stage)
 
 
-def _until_event(reason: str) -> Any:
-    def act(stage: Stage) -> None:
-        events = stage.path("v1", "Event")
-        stage.until(lambda: [e for e in stage.api.list(events) if e["reason"] == reason], f"an event {reason}")
-
-    return act
-
-
-def _held(name: str, **more: Any) -> Json:
-    """A pod that, once deleted, goes only when somebody lets it go."""
-    made = m.pod(name, **{"cpu": "4", "priorityClassName": "low-tide"} | more)
-    made["metadata"]["finalizers"] = [HOLD]
-    return made
-
-
-def _let_go(*pods: str) -> Step:
-    def act(stage: Stage) -> None:
-        for pod in pods:
-            stage.patch("v1", "Pod", pod, {"metadata": {"finalizers": None}})
-
-    return Step("the victims are gone", act)
+def _low(name: str, **more: Any) -> Json:
+    """A pod of low priority, which goes only when somebody lets it go."""
+    return m.held(m.pod(name, **{"cpu": "4", "priorityClassName": "low-tide"} | more))
 
 
 _GATE = [{"name": "queue.example.org/admission"}]
@@ -302,7 +282,7 @@ SCENARIOS: list[Scenario] = [
         {"goose": Truth("Pending", "QuotaExceeded", {"quota": "ration"}, ("WaitingForPods",))},
         [*m.nodes("kale-1"), m.quota("ration", pods="2")],
         [m.gang_job("goose", 4)],
-        later=_until_event("FailedCreate"),
+        later=steps.until_event("FailedCreate"),
         fix=(steps.patch("the quota is raised", "v1", "ResourceQuota", "ration", {"spec": {"hard": {"pods": "9"}}}),),
         namespace="aller",
     ),
@@ -316,7 +296,7 @@ SCENARIOS: list[Scenario] = [
             m.template("one", m.request("r", "ara")),
         ],
         m.gang("pipit", 3, made_from="one"),
-        later=_until_event("FailedResourceClaimCreation"),
+        later=steps.until_event("FailedResourceClaimCreation"),
         fix=(
             steps.patch(
                 "the quota is raised",
@@ -334,9 +314,9 @@ SCENARIOS: list[Scenario] = [
         {"hawk": Truth("Preempting", "WaitingForPreemption", {"victims": 2})},
         [*m.nodes("sage-1", cpu="8"), m.priority("high-tide", 900), m.priority("low-tide", 100)],
         m.gang("hawk", 2, cpu="4", priority="high-tide"),
-        occupants=[_held(f"mole-{i}") for i in range(2)],
+        occupants=[_low(f"mole-{i}") for i in range(2)],
         later=lambda stage: stage.until(lambda: len(stage.pods()) == 2, "the victims to be told to go"),
-        fix=(_let_go("mole-0", "mole-1"),),
+        fix=(steps.let_go("the victims are gone", "mole-0", "mole-1"),),
         namespace="ilm",
     ),
     Scenario(
@@ -347,10 +327,10 @@ SCENARIOS: list[Scenario] = [
         m.gang("osprey", 2, cpu="5", priority="gold"),
         occupants=[
             m.pod_group("newt", 3, priority="tin", together=True),
-            *(_held(f"newt-{i}", group="newt", cpu="3", priorityClassName="tin") for i in range(3)),
+            *(_low(f"newt-{i}", group="newt", cpu="3", priorityClassName="tin") for i in range(3)),
         ],
         later=lambda stage: stage.until(lambda: not stage.pods("newt"), "the victims to be told to go"),
-        fix=(_let_go("newt-0", "newt-1", "newt-2"),),
+        fix=(steps.let_go("the victims are gone", "newt-0", "newt-1", "newt-2"),),
         namespace="leine",
     ),
 ]

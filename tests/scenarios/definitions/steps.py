@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tests.scenarios.scenario import Step
+from tests.scenarios.stage import Stage
 
 Json = dict[str, Any]
 
@@ -35,6 +37,31 @@ def republish(text: str, slice_: Json) -> Step:
 
 def untaint(rule: str) -> Step:
     return delete(f"the rule {rule} is deleted", DRA, "DeviceTaintRule", rule)
+
+
+def enlarge(text: str, node: str, amounts: Json) -> Step:
+    """The node has more of some resources."""
+    return patch(text, "v1", "Node", node, {"status": {"capacity": amounts, "allocatable": amounts}}, "status")
+
+
+def let_go(text: str, *pods: str) -> Step:
+    """Pods that are being deleted and were held are gone."""
+
+    def act(stage: Stage) -> None:
+        for pod in pods:
+            stage.patch("v1", "Pod", pod, {"metadata": {"finalizers": None}})
+
+    return Step(text, act)
+
+
+def until_event(reason: str) -> Callable[[Stage], None]:
+    """Waits until an event of that reason is there, of any object."""
+
+    def act(stage: Stage) -> None:
+        events = stage.path("v1", "Event")
+        stage.until(lambda: [e for e in stage.api.list(events) if e["reason"] == reason], f"an event {reason}")
+
+    return act
 
 
 def label_node(name: str, **labels: str | None) -> Step:
