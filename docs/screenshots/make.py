@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from pathlib import Path
-
-from textual.pilot import Pilot
 
 from ktui import resources
 from ktui.commands.replay import ReplayOpener
-from ktui.ui.app import KtuiApp
+from ktui.ui.stage import staged, stopped_clock
 
 HERE = Path(__file__).parent
 RECORDING = "xid79.ktui.gz"
@@ -25,25 +22,12 @@ SHOTS = {
 }
 
 
-async def _settle(pilot: Pilot[int]) -> None:
-    for _ in range(20):
-        await pilot.pause(0.05)
-
-
 async def _shoot(name: str, size: tuple[int, int], keys: tuple[str, ...]) -> None:
-    app = KtuiApp(ReplayOpener(str(resources.recording(RECORDING)), DEGRADED))
-    async with app.run_test(size=size) as pilot:
-        await _settle(pilot)
-        await pilot.press("space")  # hold the recording at this moment
-        await pilot.press(*keys)
-        await _settle(pilot)
-        picture = app.export_screenshot(title="ktui", simplify=True)
-        (HERE / f"{name}.svg").write_text(_without_web_fonts(picture), encoding="utf-8")
-
-
-def _without_web_fonts(picture: str) -> str:
-    """The exporter names fonts on the web; a picture in a repository fetches nothing."""
-    return re.sub(r"@font-face \{.*?\n    \}\n", "", picture, flags=re.DOTALL)
+    opener = ReplayOpener(str(resources.recording(RECORDING)), 0.0, stopped_clock)
+    async with staged(opener, DEGRADED, size=size, theme="dark") as stage:
+        for key in keys:
+            await stage.press(key)
+        (HERE / f"{name}.svg").write_text(stage.picture(), encoding="utf-8")
 
 
 async def main() -> None:
