@@ -83,6 +83,8 @@ def _markdown(recording: Recording, since: float, until: float, write: Write) ->
     from ktui.views.incident import incident
 
     found = incident(recording.frames(), recording.header.start, since, until)
+    if since > found.end:
+        raise UsageError(f"--from {since:g} is after the end of the recording, {found.end:.1f} s")
     for line in report(recording.header, found, since):
         write(f"{line}\n".encode())
     for note, count in recording.notes.items():

@@ -260,6 +260,7 @@ def test_what_a_recording_has_that_is_not_known_is_said(tmp_path: Path, capfd: p
         (["--format", "svg", "--script", "x"], "--script goes with cast, not with svg"),
         (["--format", "markdown", "--theme", "dark"], "--theme goes with cast and svg, not with markdown"),
         (["--format", "markdown", "--from", "9", "--to", "3"], "--from 9 is after --to 3"),
+        (["--format", "markdown", "--from", "500"], "--from 500 is after the end of the recording, 87.8 s"),
         (["--format", "svg", "--from", "9"], "--from goes with markdown, not with svg"),
         (["--format", "svg", "--size", "big"], "argument --size: 'big' is no size, as 100x30 is"),
         (["--format", "svg", "--size", "10x10"], "argument --size: 10x10 is not between 40x10 and 500x200"),

@@ -13,7 +13,10 @@ from markdown_it.token import Token
 
 from ktui.cluster.timeline import What
 from ktui.commands.markdown import NAMES, code, report
+from ktui.recording.anonymise import Anonymous
+from ktui.recording.output import Output
 from ktui.recording.reader import Recording
+from ktui.recording.writer import Facts, Writer
 from ktui.ui.safe import safe
 from ktui.views import incident as incidents
 from ktui.views.incident import incident
@@ -91,6 +94,18 @@ def test_a_part_of_a_recording() -> None:
     offsets = [float(line.partition("(+")[2].partition(" s)")[0]) for line in lines if line.startswith("- 05:5")]
     assert offsets
     assert all(25 <= offset <= 40 for offset in offsets)
+
+
+def test_an_anonymised_recording_stays_so(tmp_path: Path) -> None:
+    original = Recording(PATHS["xid79"])
+    writer = Writer(Output(tmp_path / "x.ktui"), lambda: Facts("acme", "acme", "v1.37.2"), Anonymous(), started=0.0)
+    for t, frame in original.frames():
+        writer.take(t, frame)
+    writer.close()
+    text = "\n".join(written(tmp_path / "x.ktui"))
+    assert "- gangs degraded: 1" in text
+    for name in ("acme", "ml2", "llm-train", "llm-big", "node-1"):
+        assert name not in text
 
 
 def test_nothing_happened(tmp_path: Path) -> None:
