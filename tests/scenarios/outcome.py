@@ -10,7 +10,7 @@ from ktui.cluster.gangs import gang
 from ktui.cluster.state import Cluster
 from ktui.diagnose.diagnosis import Diagnosis
 from ktui.diagnose.gang import diagnose
-from ktui.recording.player import replay_to
+from ktui.model.frame import Frame, Listed
 from ktui.recording.reader import Recording
 from tests.scenarios import files
 
@@ -51,16 +51,26 @@ def judge(truth: Json, answer: Diagnosis) -> Verdict:
     return "right" if len(facts) == len(truth["facts"]) else "undecided"
 
 
-def cluster_of(scenario: str, where: Path = files.DIRECTORY) -> Cluster:
-    """The state that a scenario's recording holds."""
+def cluster_of(scenario: str, where: Path = files.DIRECTORY, *, backwards: bool = False) -> Cluster:
+    """The state that a scenario's recording holds; `backwards` gives it the lists, and what is in them, in the other order."""
+    frames = [timed.frame for timed in Recording(files.recording_of(scenario, where)).frames()]
+    if backwards:
+        frames = [_turned(frame) for frame in reversed(frames)]
     cluster = Cluster()
-    replay_to(Recording(files.recording_of(scenario, where)), None, cluster.apply)
+    for frame in frames:
+        cluster.apply(frame)
     return cluster
 
 
-def outcomes(scenario: str, where: Path = files.DIRECTORY) -> Iterator[Outcome]:
+def _turned(frame: Frame) -> Frame:
+    if isinstance(frame, Listed):
+        return Listed(frame.source, frame.resource_version, frame.items[::-1], frame.epoch)
+    return frame
+
+
+def outcomes(scenario: str, where: Path = files.DIRECTORY, *, backwards: bool = False) -> Iterator[Outcome]:
     """One for each gang whose truth is known."""
-    cluster = cluster_of(scenario, where)
+    cluster = cluster_of(scenario, where, backwards=backwards)
     for name, truth in files.truth_of(scenario, where)["gangs"].items():
         namespace, _, own = name.partition("/")
         found = gang(cluster, (namespace, own))

@@ -12,7 +12,7 @@ from ktui.diagnose.diagnosis import Cause, Diagnosis
 from ktui.recording.reader import Recording
 from tests.scenarios import files
 from tests.scenarios.definitions import SCENARIOS
-from tests.scenarios.outcome import judge, outcomes
+from tests.scenarios.outcome import Outcome, judge, outcomes
 
 NAMES = files.names()
 
@@ -21,6 +21,17 @@ NAMES = files.names()
 def test_no_answer_is_wrong(name: str) -> None:
     for outcome in outcomes(name):
         assert outcome.verdict != "wrong", str(outcome)
+
+
+def said(outcome: Outcome) -> tuple[object, ...]:
+    answer = outcome.answer
+    return (outcome.gang, answer.state, answer.cause, answer.facts, answer.message)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_order_in_which_objects_arrive_does_not_matter(name: str) -> None:
+    forwards, backwards = (list(map(said, outcomes(name, backwards=turned))) for turned in (False, True))
+    assert forwards == backwards
 
 
 def test_every_scenario_is_recorded_and_every_recording_has_its_scenario() -> None:
