@@ -185,11 +185,16 @@ BY_ID: Final[Mapping[str, Command]] = {command.id: command for command in COMMAN
 
 
 def bindings(*scopes: Scope) -> list[BindingType]:
-    """Bindings with the commands' ids, so that a key map can change them. All run the action `command(id)`."""
+    """Bindings with the commands' ids, so that a key map can change them. All run the action `command(id)`.
+
+    Each is there twice. `command_ahead(id)` is asked before the focused widget, in the order in which keys come: what is typed
+    in one go with a key that moves the focus then gets to where that key has moved it. It is for when nobody types a text.
+    """
     return [
-        Binding(command.keys, f"command('{command.id}')", command.title, id=command.id, show=False)
+        Binding(command.keys, f"{action}('{command.id}')", command.title, id=command.id, show=False, priority=ahead)
         for command in COMMANDS
         if command.scope in scopes
+        for action, ahead in (("command", False), ("command_ahead", True))
     ]
 
 

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from textual.pilot import Pilot
 
 from ktui.ui.app import KtuiApp
+from ktui.ui.screens.main import MainScreen
 
 from .world import ScriptedOpener
 
@@ -58,6 +59,9 @@ async def running(
     """The application on a screen of that size, its session open."""
     app = KtuiApp(opener, **options)  # type: ignore[arg-type]
     async with app.run_test(size=size) as pilot:
-        await wait_for(pilot, lambda: bool(opener.opened), "opening")
+        main = app.screen
+        assert isinstance(main, MainScreen)
+        # Before, a key for a view means nothing.
+        await wait_for(pilot, lambda: bool(opener.opened and (main.situation().view or main.failure)), "opening")
         yield app, pilot
         await asyncio.sleep(0)

@@ -328,12 +328,16 @@ class MainScreen(Screen[None]):
         self._paint()
 
     def _focus_rows(self) -> None:
-        if self.has_class("-detail") and self.has_class("-narrow"):
-            self.query_one("#detail").focus()
+        """At once, unlike `Widget.focus`: the keys that are typed next are meant for what is focused here. Whoever types a filter
+        goes on typing, also when the rows come only now."""
+        if self.has_class("-filtering"):
+            self.set_focus(self.query_one(FilterInput))
+        elif self.has_class("-detail") and self.has_class("-narrow"):
+            self.set_focus(self.query_one("#detail"))
         elif self._device_map is not None and self.has_class("-map"):
-            self._device_map.focus()
+            self.set_focus(self._device_map)
         else:
-            self._table.focus()
+            self.set_focus(self._table)
 
     def _narrow(self, wanted: Filter) -> None:
         self._filter = wanted
@@ -372,10 +376,15 @@ class MainScreen(Screen[None]):
         return self._keys.get(command.id, command.keys)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "command" and parameters:
+        if action == "command_ahead" and (not self.is_mounted or isinstance(self.focused, FilterInput)):
+            return False  # the key is text, or the widget's own
+        if action in ("command", "command_ahead") and parameters:
             command = BY_ID[str(parameters[0])]
             return command.available(self.situation()) or bool(self._refusal(command))
         return super().check_action(action, parameters)
+
+    async def action_command_ahead(self, command: str) -> None:
+        await self.action_command(command)
 
     async def action_command(self, command: str) -> None:
         """Carry a command out: "group.name" by the group's method, any other by its own."""
@@ -473,7 +482,7 @@ class MainScreen(Screen[None]):
 
     def run_filter(self) -> None:
         self.add_class("-filtering")
-        self.query_one(FilterInput).focus()
+        self._focus_rows()
 
     @on(FilterInput.Narrowed)
     def _filter_typed(self, event: FilterInput.Narrowed) -> None:

@@ -9,6 +9,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.events import Key
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
@@ -28,6 +29,7 @@ class Picker(ModalScreen[str | None]):
         Binding("escape", "dismiss(None)", show=False),
         Binding("down,ctrl+n", "next(1)", show=False),
         Binding("up,ctrl+b", "next(-1)", show=False),
+        Binding("enter", "choose", show=False),  # typed before the field had the focus
     ]
 
     def __init__(
@@ -75,8 +77,17 @@ class Picker(ModalScreen[str | None]):
         if options.highlighted is not None:
             options.highlighted = max(0, min(options.highlighted + step, options.option_count - 1))
 
+    def on_key(self, event: Key) -> None:
+        """What was typed in one go with the key that opened this comes before the field has the focus."""
+        if event.is_printable and event.character is not None:
+            field = self.query_one(Input)
+            with field.prevent(Input.Changed):  # it would come after an enter that is typed as fast
+                field.insert_text_at_cursor(event.character)
+            self._narrow(field.value)
+            event.stop()
+
     @on(Input.Submitted)
-    def _submitted(self) -> None:
+    def action_choose(self) -> None:
         highlighted = self.query_one(OptionList).highlighted
         self.dismiss(self._matches[highlighted] if highlighted is not None and self._matches else None)
 

@@ -85,8 +85,7 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
     def show(self, model: ViewModel) -> None:
         """Show another view, where its cursor is."""
         self._model = model
-        self._forget()
-        self.update()
+        self.redraw()
         self._scroll_to_cursor()
 
     def clear(self, placeholder: Sequence[Line]) -> None:
