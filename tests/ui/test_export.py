@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -126,6 +127,22 @@ def test_without_a_script_it_plays_through(capsysbinary: pytest.CaptureFixture[b
     moments = ["0:00", "0:20", "0:40"]
     shown = [next(t for t, output in outputs if f"{moment} of" in output) for moment in moments]
     assert shown == sorted(shown)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_who_waits_at_a_terminal_sees_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    script = tmp_path / "x.script"
+    script.write_text("1 8\n2 end\n")
+    assert main(["export", str(XID79), "--script", str(script), "-o", str(tmp_path / "x.cast")]) == 0
+    said = terminal.getvalue().split("\r")
+    assert said[1:-2] == [f"{part:>3}%" for part in range(0, 101, 5)]
+    assert said[-2:] == ["    ", ""]
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in XID79.parent.glob("*.script")))
