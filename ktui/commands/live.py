@@ -90,6 +90,7 @@ class LiveOpener:
         session = Session(shown, feed)
         if isinstance(session.feed, LiveFeed):
             session.feed.introduce = lambda version, user: introduce(session, version, user)
+            session.feed.awaited = lambda: used[-1].plugin_awaited if used else None
         if self._record is not None:
             tape.start_on(self._record)
             self._record = None
@@ -110,6 +111,7 @@ class LiveFeed:
     """Watches one cluster while it runs. `introduce` is told the server's version and our user once they are known.
 
     `tape` gets the frames from whoever made `connect`; its recording ends with the feed. `tell` is told of actions.
+    `awaited` says which credential plug-in is waited for, and since when.
     """
 
     def __init__(
@@ -126,6 +128,7 @@ class LiveFeed:
         self._desk: Desk | None = None
         self._tell = tell
         self.introduce: Callable[[str, str], object] = _nobody
+        self.awaited: Callable[[], tuple[str, float] | None] = _nothing
 
     def now(self) -> float:
         return time.time()
@@ -206,6 +209,10 @@ class LiveFeed:
 
 def _nobody(_version: str, _user: str) -> None:
     """Nobody wants to know."""
+
+
+def _nothing() -> None:
+    """No plug-in is waited for."""
 
 
 def introduce(session: Session, version: str, user: str) -> None:

@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import Final, Protocol, TypeAlias
 
 from multidict import CIMultiDict
@@ -101,9 +102,10 @@ class Credentials:
         return self._problem or (self._token_file.problem if self._token_file else "")
 
     @property
-    def plugin_running_since(self) -> float | None:
-        """Unix seconds; None when no plug-in is being waited for."""
-        return self._plugin.running_since if self._plugin else None
+    def plugin_awaited(self) -> tuple[str, float] | None:
+        """The name of the plug-in that is waited for, and since when (Unix seconds); None while there is none."""
+        plugin, since = self.target.auth.plugin, self._plugin.running_since if self._plugin else None
+        return (Path(plugin.command).name, since) if plugin is not None and since is not None else None
 
     async def headers(self) -> CIMultiDict[str]:
         """Authorization, never over plain http, and Impersonate-*, of which names repeat. Raises NeedsLogin."""

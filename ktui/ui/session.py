@@ -110,6 +110,15 @@ class Reading(Protocol):
 
 
 @runtime_checkable
+class LoggingIn(Protocol):
+    """A feed whose credentials may come from a plug-in, which may want something done in a browser."""
+
+    def awaited(self) -> tuple[str, float] | None:
+        """The plug-in that is waited for, and since when (Unix seconds); None while there is none."""
+        ...
+
+
+@runtime_checkable
 class Taped(Protocol):
     """A feed that remembers its last minutes, and can be recorded."""
 

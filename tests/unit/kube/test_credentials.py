@@ -455,10 +455,13 @@ async def test_54_a_person_stops_waiting(tmp_path: Path, plugin: FakePlugin) -> 
     async with asyncio.timeout(20):
         while not plugin.runs():
             await asyncio.sleep(0.01)
-    assert credentials.plugin_running_since is not None
+    awaited = credentials.plugin_awaited
+    assert awaited is not None
+    assert awaited[0] == "fake-plugin"
     credentials.cancel_plugin()
     with pytest.raises(NeedsLogin, match="cancelled"):
         await caller
+    assert credentials.plugin_awaited is None
 
 
 async def test_repr_has_no_secret(tmp_path: Path) -> None:
