@@ -32,7 +32,9 @@ from ktui.model.taintrule import DeviceTaintRule
 from ktui.model.workload import Workload
 
 _STEP = 128  # changes of a list between two turns for others: about two milliseconds
-_PAIR = 2  # groups of one Workload: a group is called after its owner only while it is the only one
+_PAIR = (
+    2  # where it matters whether there is one or more: a group is called after its owner only while it is the only one
+)
 
 O = TypeVar("O", bound=Object)  # noqa: E741 - the conventional name of an object type
 
@@ -98,7 +100,8 @@ class Cluster:
         self.rules_by_selection: Index[Selection] = Index(_rule_selection)
         self._pools: dict[PoolId, Pool | None] = {}
         self.free_by_node: dict[str, dict[str, int]] = {}  # filled by `noderesources`, emptied here
-        self.journal = Journal()
+        self.journal: Journal[str] = Journal()  # nodes on which there is more or less to be had
+        self.gang_journal: Journal[Key] = Journal()  # gangs of which a row may look different
         self.timeline = Timeline()  # filled by whoever knows the time
 
     # --- in ---
@@ -129,10 +132,15 @@ class Cluster:
                 if see is not None:
                     see(delta)
             if count % _STEP == 0 or delta is None:
-                yield dirty
+                yield self._noted(dirty)
                 dirty = Dirty()
         dirty.streams = streams
-        yield dirty
+        yield self._noted(dirty)
+
+    def _noted(self, dirty: Dirty) -> Dirty:
+        for key in dirty.gangs:
+            self.gang_journal.note(key)
+        return dirty
 
     def _take(self, delta: Delta, dirty: Dirty) -> None:
         if _taints_as_before(delta):
@@ -263,6 +271,8 @@ class Cluster:
             dirty.workloads.update(_group_workload(owner) if owner else _pod_workload(pod))
         for claim_key in pod_claims(pod):
             dirty.claims.add(claim_key)
+            if self.pods_by_claim.count(claim_key) <= _PAIR:  # whether its users share it may be another answer now
+                self._touch_gangs_of(self.pods_by_claim[claim_key], dirty)
             claim = self.claim(claim_key)
             if claim is not None:
                 self._touch_devices(_claim_devices(claim), dirty)

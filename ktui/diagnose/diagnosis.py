@@ -13,9 +13,18 @@ Cause = Literal[
     "GroupMissing",
     "Gated",
     "ClaimNotCreated",
-    "GroupInvalid",
+    "NotEnoughDevices",
+    "NoMatchingDevice",
+    "DevicesTainted",
+    "DeviceConstraint",
+    "DeviceClassMissing",
+    "PoolIncomplete",
+    "NotEnoughNodeResources",
+    "NodeConstraints",
     "NoScheduler",
+    "GroupInvalid",
     "WaitingForPreemption",
+    "QuotaExceeded",
     "Queued",
     "Unexplained",
 ]
@@ -32,9 +41,30 @@ class Evidence(Struct, frozen=True):
     since: float | None = None  # Unix seconds
 
 
+class Funnel(Struct, frozen=True, rename="camel"):
+    """Devices that are left for a gang, step by step; None where it cannot be told.
+
+    Counted over all nodes for the kind of request that is short of most. `satisfying`: of the free ones those in sets that one
+    pod can use, on one node and within the constraints of its claims.
+    """
+
+    published: int
+    in_class: int
+    matching: int | None
+    pool_complete: int | None
+    untainted: int | None
+    free: int | None
+    satisfying: int | None
+    needed: int
+
+
 class Diagnosis(Struct, frozen=True):
+    """`unblock`: what would help, each by itself unless it says otherwise, as one line."""
+
     state: GangState
     cause: Cause | None
     message: str
     facts: dict[str, object] = field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
+    funnel: Funnel | None = None
+    unblock: tuple[str, ...] = ()

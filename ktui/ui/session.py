@@ -19,6 +19,7 @@ from ktui.cluster.changes import Chronicler, chronicle
 from ktui.cluster.moment import Moment
 from ktui.cluster.state import Cluster, Dirty
 from ktui.cluster.timeline import Change, Timeline
+from ktui.diagnose.diagnoses import diagnoses_of
 from ktui.model.frame import Frame, Listed
 from ktui.model.meta import Key
 
@@ -230,6 +231,7 @@ class Session:
     def take_changes(self) -> Dirty | None:
         """What changed since the last call; None when nothing did, or while a list anew or a moment far away is taken in."""
         self._tell_changes()
+        self._tell_diagnoses()
         if not self._changed or (self._taking_in is not None and not self._is_first):
             return None
         dirty, self._dirty, self._changed = self._dirty, Dirty(), False
@@ -249,6 +251,11 @@ class Session:
     def _tell_recalled(self, most: int | None = None) -> None:
         self._recalled.pass_on(self.cluster.timeline, most)
         self.cluster.timeline.show_until(self.feed.now())
+
+    def _tell_diagnoses(self) -> None:
+        """Of gangs whose diagnosis follows from nodes and devices, which are nobody's own."""
+        if self._taking_in is None and (stale := diagnoses_of(self.cluster).take_stale()):
+            self._note(Dirty(gangs=stale))
 
     async def recall(self) -> None:
         """Work out the timeline of a recording, in a thread, as it becomes known. Nothing to do for other feeds."""

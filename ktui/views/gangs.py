@@ -8,8 +8,9 @@ from typing import Final
 from ktui.cluster.allocation import devices_of, group_claims
 from ktui.cluster.gangs import Gang, GangState, display_name, gang, gang_keys, pod_scheduled, scheduled_condition
 from ktui.cluster.state import Cluster
+from ktui.diagnose.diagnoses import diagnoses_of
 from ktui.diagnose.diagnosis import Diagnosis
-from ktui.diagnose.gang import diagnose, troubles
+from ktui.diagnose.gang import troubles
 from ktui.model.meta import Key
 from ktui.model.pod import Pod
 from ktui.model.podstatus import status_word
@@ -53,7 +54,9 @@ class GangsView:
         "ResourceClaim",
         "ResourceClaimTemplate",
         "ResourceSlice",
+        "DeviceClass",
         "DeviceTaintRule",
+        "Node",
         "Event",
     )
     columns = (
@@ -73,7 +76,7 @@ class GangsView:
         found = gang(cluster, as_key(key))
         if found is None:
             return None
-        diagnosis = diagnose(cluster, found)
+        diagnosis = diagnoses_of(cluster).at(found.key)
         name = display_name(cluster, found.key)
         devices = count_devices(cluster, found)
         problem = found.state in PROBLEMS or bool(troubles(found))
@@ -125,7 +128,7 @@ class GangsView:
         found = gang(cluster, as_key(key))
         if found is None:
             return ()
-        diagnosis = diagnose(cluster, found)
+        diagnosis = diagnoses_of(cluster).at(found.key)
         group = found.group
         owner = group or found.workload
         about = pairs(
@@ -153,7 +156,7 @@ class GangsView:
         found = gang(cluster, as_key(key))
         if found is None:
             return None
-        diagnosis = diagnose(cluster, found)
+        diagnosis = diagnoses_of(cluster).at(found.key)
         placed = scheduled_condition(found.group)
         owner = found.group.metadata.controller if found.group else None
         return {
@@ -164,6 +167,7 @@ class GangsView:
             "state": found.state,
             "cause": diagnosis.cause,
             "message": diagnosis.message,
+            "facts": diagnosis.facts,
             "minCount": found.min_count,
             "pods": {
                 "total": len(found.members),

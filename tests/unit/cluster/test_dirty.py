@@ -1,7 +1,7 @@
 """The property that keeps the screen right: whatever a frame does to a row, `apply` names that row.
 
-Screens recompute the rows that `Dirty` names, and all rows of a view when a kind it shows or joins becomes readable or stops
-being so; nothing else.
+Screens recompute the rows that `Dirty` names, gangs whose diagnosis became another one, and all rows of a view when a kind it
+shows or joins becomes readable or stops being so; nothing else.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from ktui.cluster.state import Cluster, Entity
+from ktui.diagnose.diagnoses import diagnoses_of
 from ktui.model.frame import Frame
 from ktui.model.kinds import KINDS
 from ktui.model.meta import Object
@@ -45,6 +46,7 @@ def test_every_row_that_changes_is_named(course: list[worlds.Step]) -> None:
     before, sources = rows_of(cluster), sources_of(cluster)
     for version, step in enumerate(course, start=2):
         dirty = cluster.apply(worlds.frame(step, version))
+        dirty.gangs |= diagnoses_of(cluster).take_stale()  # what nodes and devices say of them
         after, sources_now = rows_of(cluster), sources_of(cluster)
         turned = {kind for kind in KINDS if sources[kind] != sources_now[kind]}
         recomputed = {name for name, view in VIEWS.items() if turned.intersection((*view.kinds, *view.joins))}

@@ -19,7 +19,7 @@ SUPPLY = ("Node", "Pod", "ResourceClaim", "ResourceSlice", "DeviceTaintRule")
 
 
 def test_tells_what_was_noted_since() -> None:
-    journal = Journal()
+    journal: Journal[str] = Journal()
     journal.note("a")
     start, noted = journal.since(0)
     assert (start, noted) == (1, frozenset(("a",)))
@@ -30,7 +30,7 @@ def test_tells_what_was_noted_since() -> None:
 
 
 def test_forgets_what_is_long_ago_and_says_so() -> None:
-    journal = Journal()
+    journal: Journal[str] = Journal()
     for number in range(200_000):
         journal.note(str(number % 7))
     position, noted = journal.since(0)

@@ -180,7 +180,7 @@ def test_the_member_that_did_not_fit_says_more_than_the_group() -> None:
         member("b", conditions=refused("0/2 nodes are available: 2 cannot allocate all claims")),
     )
     assert (found.cause, found.message) == ("Unexplained", "0/2 nodes are available: 2 cannot allocate all claims")
-    assert [(e.kind, e.name) for e in found.evidence] == [("PodGroup", "g"), ("Pod", "a"), ("Pod", "b")]
+    assert [(e.kind, e.name) for e in found.evidence] == [("Pod", "b"), ("PodGroup", "g")]
 
 
 def test_equal_words_are_evidence_once() -> None:

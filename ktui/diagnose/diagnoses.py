@@ -1,0 +1,124 @@
+"""The diagnoses of a cluster's gangs, kept until something they follow from changes.
+
+What a gang says of itself is looked at again when its own objects change. What nodes and devices say is found out once for all
+gangs that ask for the same, and looked at again when a node or a device changes; the gangs concerned are then told apart by
+whether the answer became another one.
+"""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+from msgspec import Struct, field
+
+from ktui.cluster.gangs import gang
+from ktui.cluster.state import Cluster
+from ktui.diagnose.demand import GangDemand
+from ktui.diagnose.diagnosis import Diagnosis
+from ktui.diagnose.gang import Tried, conclude, look_at
+from ktui.diagnose.room import Obstacle
+from ktui.diagnose.supply import Supply
+from ktui.diagnose.verdict import Verdict, judge
+from ktui.model.meta import Key
+
+_KEPT: WeakKeyDictionary[Cluster, Diagnoses] = WeakKeyDictionary()
+
+
+def diagnoses_of(cluster: Cluster) -> Diagnoses:
+    """The diagnoses that are kept for a cluster."""
+    found = _KEPT.get(cluster)
+    if found is None:
+        found = _KEPT[cluster] = Diagnoses(cluster)
+    return found
+
+
+class _Asked(Struct):
+    """Gangs that ask for the same, and what is true of all of them."""
+
+    demand: GangDemand
+    named: frozenset[Obstacle]
+    verdict: Verdict
+    gangs: dict[Key, Tried] = field(default_factory=dict)
+
+
+class Diagnoses:
+    """Not thread-safe, like the cluster it is about."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._supply = Supply(cluster)
+        self._position = cluster.gang_journal.position
+        self._revision, self._epoch = self._supply.revision, self._supply.epoch
+        self._kept: dict[Key, Diagnosis] = {}
+        self._asked: dict[object, _Asked] = {}
+        self._asks: dict[Key, object] = {}
+        self._stale: set[Key] = set()
+
+    def of(self, key: Key) -> Diagnosis | None:
+        """The diagnosis of a gang, None when there is no such gang."""
+        self._sync()
+        known = self._kept.get(key)
+        if known is None:
+            found = gang(self._cluster, key)
+            if found is None:
+                return None
+            looked = look_at(self._cluster, found)
+            known = looked if isinstance(looked, Diagnosis) else self._conclude(key, looked)
+            self._kept[key] = known
+        return known
+
+    def at(self, key: Key) -> Diagnosis:
+        """The diagnosis of a gang that is there."""
+        found = self.of(key)
+        if found is None:
+            raise KeyError(key)
+        return found
+
+    def take_stale(self) -> set[Key]:
+        """The gangs that were diagnosed and of which something else may be true since the last call."""
+        self._sync()
+        stale, self._stale = self._stale, set()
+        return stale
+
+    def _sync(self) -> None:
+        self._position, changed = self._cluster.gang_journal.since(self._position)
+        self._supply.sync()
+        if changed is None or self._supply.epoch != self._epoch:
+            self._stale.update(self._kept)
+            self._kept.clear()
+            self._asked.clear()
+            self._asks.clear()
+        elif changed:
+            for key in changed:
+                self._forget(key)
+        if self._supply.revision != self._revision:
+            self._judge_again()
+        self._revision, self._epoch = self._supply.revision, self._supply.epoch
+
+    def _judge_again(self) -> None:
+        for asked in self._asked.values():
+            verdict = judge(self._supply, asked.demand, asked.named)
+            if verdict != asked.verdict:
+                asked.verdict = verdict
+                self._stale.update(asked.gangs)
+                for key, tried in asked.gangs.items():
+                    self._kept[key] = conclude(tried, verdict)
+
+    def _conclude(self, key: Key, tried: Tried) -> Diagnosis:
+        ask = (tried.demand.key, tried.named)
+        asked = self._asked.get(ask)
+        if asked is None:
+            asked = self._asked[ask] = _Asked(tried.demand, tried.named, judge(self._supply, tried.demand, tried.named))
+        asked.gangs[key] = tried
+        self._asks[key] = ask
+        return conclude(tried, asked.verdict)
+
+    def _forget(self, key: Key) -> None:
+        if self._kept.pop(key, None) is not None:
+            self._stale.add(key)
+        ask = self._asks.pop(key, None)
+        if ask is not None:
+            asked = self._asked[ask]
+            del asked.gangs[key]
+            if not asked.gangs:
+                del self._asked[ask]

@@ -1,0 +1,233 @@
+"""Placing a gang on trial: pod after pod on the first node that takes it, each taking away what the next one could have.
+
+That is how the scheduler goes about it, except that it prefers some nodes to others. Where that might matter (pods that differ,
+claims that several share, devices that several nodes reach) other nodes are tried as well before it is said that there is no
+place, and past the budget nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from ktui.cluster.nodefit import matches_selector
+from ktui.diagnose.catalog import Reach
+from ktui.diagnose.demand import ClaimDemand, GangDemand, Part
+from ktui.diagnose.room import PoolRoom, Room, Undecided, Without, imagine, imagine_claims, place
+from ktui.diagnose.supply import Supply
+from ktui.model.meta import Key
+from ktui.model.resourceslice import PoolId
+
+_RESOURCES: Without = frozenset(("resources",))
+_TRIES = 4_000
+_BACKTRACKING = 64  # pods; more are only placed one after the other
+
+Allowed = Callable[[str], bool]
+
+
+def placeable(supply: Supply, gang: GangDemand, without: Without) -> bool | None:
+    """Whether the gang could be placed now, with some of what stands in the way imagined away; None when it is not known."""
+    simple = not gang.shared
+    for part in gang.parts:
+        if part.demand.shared or floats(supply, part):
+            simple = False
+            continue
+        for imagined in (without | _RESOURCES, without):  # what nodes have left is counted only where it matters
+            table = supply.table(part, imagined)
+            if table.total < part.pods:
+                return None if table.undecided else False
+    if simple and len(gang.parts) == 1:
+        return True
+    try:
+        return Trial(supply, gang, without).run()
+    except Undecided:
+        return None
+
+
+def floats(supply: Supply, part: Part) -> bool:
+    """Whether devices that several nodes reach would do for one of the pod's requests."""
+    claims = part.demand.claims
+    if not claims:
+        return False
+    catalog = supply.catalog(claims)
+    if not catalog.floating:
+        return False
+    wants = {ask.want for claim in claims for alternatives in claim.requests for ask in alternatives}
+    kinds = catalog.floating_kinds()
+    return any(catalog.kinds.matches(want, kind) is not False for want in wants for kind in kinds)
+
+
+class Trial:
+    """One trial: what is taken by the pods placed so far."""
+
+    def __init__(self, supply: Supply, gang: GangDemand, without: Without) -> None:
+        self._supply = supply
+        self._gang = gang
+        self._without = without
+        self._shared = {key: imagine_claims((claim,), without)[0] for key, claim in gang.shared.items()}
+        every = tuple(claim for part in gang.parts for claim in part.demand.claims) + tuple(gang.shared.values())
+        self._extended = tuple(
+            claim for part in gang.parts for claim in supply.split(part.demand, "")[1] if part.demand.extended
+        )
+        self._catalog = supply.catalog((*every, *self._extended))
+        self._pods = [part for part in gang.parts for _ in range(part.pods)]
+        self._local: dict[str, Room] = {}
+        self._floating: dict[PoolId, PoolRoom] = {
+            pool_id: imagine((pool,), without)[0] for pool_id, (pool, _) in self._catalog.floating.items()
+        }
+        self._resources: dict[str, dict[str, int]] = {}
+        self._where: dict[Key, Allowed] = {}
+        self._tries = 0
+        self.placed = 0  # the most pods that had a place at one time
+
+    def run(self) -> bool:
+        """Whether all pods of the gang find a place.
+
+        Raises:
+            Undecided: it was not found out within the budget.
+        """
+        return self._from(0)
+
+    def _from(self, position: int) -> bool:
+        self.placed = max(self.placed, position)
+        if position == len(self._pods):
+            return True
+        part = self._pods[position]
+        failed: set[object] = set()
+        for node in self._candidates(part):
+            same = (self._room(node), tuple(sorted(self._left(node).items())), self._reached(node))
+            if same in failed and not part.demand.shared:
+                continue
+            failed.add(same)
+            undo = self._put(part, node)
+            if undo is None:
+                continue
+            if self._from(position + 1):
+                return True
+            undo()
+            if len(self._pods) > _BACKTRACKING:
+                raise Undecided("there are too many ways to place so many different pods")
+        return False
+
+    def _candidates(self, part: Part) -> Iterator[str]:
+        allowed = [self._where[key] for key in part.demand.shared if key in self._where]
+        for node in self._supply.nodes():
+            if all(rule(node) for rule in allowed) and self._supply.may_run(part, self._without, node):
+                yield node
+
+    def _put(self, part: Part, node: str) -> Callable[[], None] | None:
+        """Place the pod on the node; returns what takes it back, None when it has no place there."""
+        self._tries += 1
+        if self._tries > _TRIES:
+            raise Undecided("there are too many ways to place its pods")
+        resources, own = self._supply.split(part.demand, node)
+        before = self._left(node)
+        if "resources" not in self._without and any(before.get(r, 0) < n for r, n in resources if n > 0):
+            return None
+        new = [key for key in part.demand.shared if key not in self._where]
+        claims = (*imagine_claims(own, self._without), *(self._shared[key] for key in new))
+        order, room = self._whole(node)
+        after = place(room, claims, self._catalog.kinds)
+        if after is None:
+            return None
+        return self._take(node, resources, order, room, after, claims, new)
+
+    def _take(
+        self,
+        node: str,
+        resources: tuple[tuple[str, int], ...],
+        order: list[tuple[PoolId, list[int] | None]],
+        before: Room,
+        after: Room,
+        claims: tuple[ClaimDemand, ...],
+        new: list[Key],
+    ) -> Callable[[], None]:
+        local, floating, left = self._local.get(node), dict(self._floating), self._resources.get(node)
+        node_bound = False
+        reaches: list[Reach] = []
+        kept: list[PoolRoom] = []
+        for (pool_id, positions), old, now in zip(order, before, after, strict=True):
+            if positions is None:
+                kept.append(now)
+                node_bound = node_bound or old != now
+                continue
+            if old != now:
+                reaches += self._merge(pool_id, positions, old, now)
+        self._local[node] = tuple(kept)
+        asked = dict(resources)
+        self._resources[node] = {r: n - asked.get(r, 0) for r, n in self._left(node).items()}
+        for key in new:
+            self._where[key] = self._allowed(node, node_bound or not claims, reaches)
+
+        def undo() -> None:
+            for key in new:
+                del self._where[key]
+            self._floating = floating
+            _restore(self._local, node, local)
+            _restore(self._resources, node, left)
+
+        return undo
+
+    def _merge(self, pool_id: PoolId, positions: list[int], old: PoolRoom, now: PoolRoom) -> list[Reach]:
+        """Write a node's view of a pool back; returns from where the devices that were taken can be used."""
+        whole, reach = self._floating[pool_id], self._catalog.floating[pool_id][1]
+        units = list(whole.units)
+        taken = []
+        for position, unit, before in zip(positions, now.units, old.units, strict=True):
+            units[position] = unit
+            if unit != before:
+                taken.append(reach[position])
+        self._floating[pool_id] = PoolRoom(whole.complete, tuple(units), now.counters)
+        return taken
+
+    def _allowed(self, node: str, node_bound: bool, reaches: list[Reach]) -> Allowed:
+        """Where an allocation can be used: on one node if a device of it is that node's, else wherever all of them are."""
+        if node_bound:
+            return lambda other: other == node
+        return lambda other: all(self._reaches(reach, other) for reach in reaches)
+
+    def _reaches(self, reach: Reach, node: str) -> bool:
+        if isinstance(reach, str):
+            return reach == node
+        found = self._supply.node(node)
+        return reach is None or (found is not None and matches_selector(reach, found))
+
+    def _whole(self, node: str) -> tuple[list[tuple[PoolId, list[int] | None]], Room]:
+        """The pools that the node reaches, in the allocator's order, and which units of each: None stands for a pool of its
+        own."""
+        rooms: dict[PoolId, tuple[list[int] | None, PoolRoom]] = {
+            pool_id: (None, pool)
+            for pool_id, pool in zip(self._catalog.pool_order(node), self._room(node), strict=True)
+        }
+        for pool_id, pool in self._floating.items():
+            positions = [i for i, reach in enumerate(self._catalog.floating[pool_id][1]) if self._reaches(reach, node)]
+            if positions:
+                units = tuple(pool.units[i] for i in positions)
+                rooms[pool_id] = (positions, PoolRoom(pool.complete, units, pool.counters))
+        order = sorted(rooms)
+        return [(pool_id, rooms[pool_id][0]) for pool_id in order], tuple(rooms[pool_id][1] for pool_id in order)
+
+    def _room(self, node: str) -> Room:
+        found = self._local.get(node)
+        return found if found is not None else imagine(self._catalog.room_of(node), self._without)
+
+    def _left(self, node: str) -> dict[str, int]:
+        found = self._resources.get(node)
+        return found if found is not None else dict(self._supply.free(node, self._without))
+
+    def _reached(self, node: str) -> object:
+        """What of the floating pools the node sees: nodes that see the same are alike."""
+        return tuple(
+            tuple(self._reaches(reach, node) for reach in self._catalog.floating[pool_id][1])
+            for pool_id in self._floating
+        )
+
+
+V = TypeVar("V")
+
+
+def _restore(values: dict[str, V], key: str, value: V | None) -> None:
+    if value is None:
+        values.pop(key, None)
+    else:
+        values[key] = value
