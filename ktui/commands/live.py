@@ -90,7 +90,7 @@ class LiveOpener:
         session = Session(shown, feed)
         if isinstance(session.feed, LiveFeed):
             session.feed.introduce = lambda version, user: introduce(session, version, user)
-            session.feed.awaited = lambda: used[-1].plugin_awaited if used else None
+            session.feed.credentials = lambda: used[-1] if used else None
         if self._record is not None:
             tape.start_on(self._record)
             self._record = None
@@ -111,7 +111,7 @@ class LiveFeed:
     """Watches one cluster while it runs. `introduce` is told the server's version and our user once they are known.
 
     `tape` gets the frames from whoever made `connect`; its recording ends with the feed. `tell` is told of actions.
-    `awaited` says which credential plug-in is waited for, and since when.
+    `credentials` may come from a plug-in that takes its time.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class LiveFeed:
         self._desk: Desk | None = None
         self._tell = tell
         self.introduce: Callable[[str, str], object] = _nobody
-        self.awaited: Callable[[], tuple[str, float] | None] = _nothing
+        self.credentials: Callable[[], Credentials | None] = _none
 
     def now(self) -> float:
         return time.time()
@@ -153,6 +153,14 @@ class LiveFeed:
     def retry_now(self) -> None:
         if self._connection is not None:
             self._connection.retry_now()
+
+    def awaited(self) -> tuple[str, float] | None:
+        credentials = self.credentials()
+        return credentials.plugin_awaited if credentials is not None else None
+
+    def stop_waiting(self) -> None:
+        if (credentials := self.credentials()) is not None:
+            credentials.cancel_plugin()
 
     async def read(self, kind: str, key: Key) -> dict[str, object] | None:
         """The whole object, fresh, without managedFields (as kubectl shows it)."""
@@ -211,8 +219,8 @@ def _nobody(_version: str, _user: str) -> None:
     """Nobody wants to know."""
 
 
-def _nothing() -> None:
-    """No plug-in is waited for."""
+def _none() -> None:
+    """These credentials are never waited for."""
 
 
 def introduce(session: Session, version: str, user: str) -> None:

@@ -30,6 +30,7 @@ class Situation(Struct, frozen=True):
     read_only: bool = False
     recordable: bool = False  # there is something to record
     recording: bool = False  # and it is being recorded
+    awaiting: bool = False  # a credential plug-in is waited for
     past: bool = False  # the last minutes are looked at, while the session goes on
 
 
@@ -132,6 +133,13 @@ COMMANDS: Final = (
     Command("map", "Devices as a map or as a table", "m", footer="map", available=lambda s: s.view == "devices"),
     Command("namespace", "Choose a namespace", "n", footer="namespace", available=_on_table),
     Command("context", "Choose a context", "c", footer="context", available=_switchable),
+    Command(
+        "login.stop",
+        "Stop waiting for the credential plug-in",
+        "X",
+        footer="stop waiting",
+        available=lambda s: s.awaiting,
+    ),
     Command("retry", "Retry waiting sources now", "ctrl+r", available=_live),
     Command(
         "record.start", "Record from now on to a file", "R", available=lambda s: _recordable(s) and not s.recording

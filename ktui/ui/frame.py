@@ -108,16 +108,22 @@ def _tab(view: str, title: str, shown: bool, gap: int) -> Line:
     return (Cell(f"{VIEW_NUMBERS[view]} ", style), Cell(title + " " * gap, style))
 
 
+def awaited(session: Session) -> tuple[str, float] | None:
+    """The credential plug-in that is waited for, and since when."""
+    from ktui.ui.session import LoggingIn
+
+    return session.feed.awaited() if isinstance(session.feed, LoggingIn) else None
+
+
 def state(session: Session, model: ViewModel, now: float, failure: str) -> tuple[list[Part], Line]:
     """Left: the state of the view's sources (or why the feed ended) and the filter. Right: how many rows of how many."""
     from ktui.model.time import format_age
-    from ktui.ui.session import LoggingIn
     from ktui.ui.streams import view_state
 
     index = model.index
     said = Cell(failure, "bad") if failure else view_state(model.view, session.cluster, now)
-    if isinstance(session.feed, LoggingIn) and (awaited := session.feed.awaited()) is not None:
-        plugin, since = awaited
+    if (waited_for := awaited(session)) is not None:
+        plugin, since = waited_for
         said = Cell(f"waiting for {plugin} {format_age(max(0.0, now - since))}", "warn")
     if session.player is not None and said.text == "live":
         said = Cell("recorded", "dim")

@@ -118,6 +118,10 @@ class LoggingIn(Protocol):
         """The plug-in that is waited for, and since when (Unix seconds); None while there is none."""
         ...
 
+    def stop_waiting(self) -> None:
+        """End the plug-in's run; whoever waited for it needs a login."""
+        ...
+
 
 @runtime_checkable
 class Taped(Protocol):

@@ -10,10 +10,10 @@ from ktui.commands.live import LiveOpener
 from ktui.ui.app import KtuiApp
 from tests.unit.kube.fakeplugin import FakePlugin, reply
 
-from .screen import shows
+from .screen import lacks, shows
 
 
-async def test_the_plugin_that_is_waited_for_is_named(tmp_path: Path) -> None:
+async def test_the_plugin_that_is_waited_for_is_named_and_can_be_given_up(tmp_path: Path) -> None:
     plugin = FakePlugin(tmp_path).install(reply("t"), sleep=600)
     config = {
         "apiVersion": "v1",
@@ -27,4 +27,8 @@ async def test_the_plugin_that_is_waited_for_is_named(tmp_path: Path) -> None:
     opener = LiveOpener(parser().parse_args(["--kubeconfig", str(tmp_path / "config")]), read_only=False)
     app = KtuiApp(opener)
     async with app.run_test(size=(100, 30)) as pilot:
-        await shows(pilot, "waiting for fake-plugin ")
+        await shows(pilot, "waiting for fake-plugin ", "X stop waiting")
+        await pilot.press("X")
+        await shows(pilot, "log in again, then ctrl+r", "was cancelled")
+        await lacks(pilot, "stop waiting")
+        assert len(plugin.runs()) == 1

@@ -364,6 +364,7 @@ class MainScreen(Screen[None]):
             read_only=session is not None and session.target.read_only,
             recordable=session is not None and session.tape is not None,
             recording=session is not None and session.tape is not None and session.tape.recording,
+            awaiting=session is not None and frame.awaited(session) is not None,
             past=self._live is not None,
         )
 
@@ -564,6 +565,12 @@ class MainScreen(Screen[None]):
             self._open_in_background(self._wanted_context)
         elif isinstance(self._session.feed, Retrying):
             self._session.feed.retry_now()
+
+    def run_login_stop(self) -> None:
+        from ktui.ui.session import LoggingIn
+
+        if self._session is not None and isinstance(self._session.feed, LoggingIn):
+            self._session.feed.stop_waiting()
 
     async def run_namespace(self) -> None:
         if self._model is None:
