@@ -93,7 +93,7 @@ def _session(incident: Incident, size: int, record: Output | None) -> Session:
     from ktui.recording.tape import Tape
     from ktui.recording.writer import Facts
 
-    demo = DemoProcess(Play(size, incident.sick))
+    demo = DemoProcess(Play(size, incident.sick, incident.tainted))
     tape = Tape(lambda: Facts("", "DEMO", session.target.version), lambda: (demo.where.token,))
 
     def feed(sink: Sink, _: Travel) -> DemoFeed:

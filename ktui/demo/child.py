@@ -17,7 +17,7 @@ def main() -> None:
 
 
 async def _serve(play: Play) -> None:
-    async with DemoCluster(size=play.size, sick=play.sick) as demo:
+    async with DemoCluster(size=play.size, sick=play.sick, tainted=play.tainted) as demo:
         answer = Listening(demo.server.url, demo.token)
         sys.stdout.buffer.write(msgspec.json.encode(answer) + b"\n")
         sys.stdout.buffer.flush()

@@ -25,21 +25,29 @@ from ktui.model.resourceslice import DeviceId
 class DemoCluster:
     """An async context: it listens and works inside. `token` is what lets a client in, new in every run.
 
-    `size` is how many pods there shall be at least, `sick` the device whose holder reports it as unhealthy; `haste` scales
-    the delays of controllers.
+    `size` is how many pods there shall be at least, `sick` the device whose holder reports it as unhealthy, `tainted` one on
+    which somebody left a taint; `haste` scales the delays of controllers.
     """
 
-    def __init__(self, *, size: int = 0, sick: DeviceId | None = None, haste: float = 1.0) -> None:
+    def __init__(
+        self,
+        *,
+        size: int = 0,
+        sick: DeviceId | None = None,
+        tainted: DeviceId | None = None,
+        haste: float = 1.0,
+    ) -> None:
         self.token = secrets.token_urlsafe(32)
         self.server = ApiServer(tokens={self.token: access.User(access.DEMO_USER)}, kubelets=True)
         self._size = size
         self._sick = sick
+        self._tainted = tainted
         self._haste = haste
         self._work: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
         database = self.server.database
-        squads = Fleet(database, self._size).fill()
+        squads = Fleet(database, self._size, self._tainted).fill()
         if self._sick is not None:
             break_gpu(database, self._sick)
         database.compact()  # nobody can have seen how it was filled

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ktui.demo import objects
 from ktui.demo.incidents import SICK
@@ -73,12 +74,18 @@ _INCOMPLETE: Final = 10  # the node whose driver is being upgraded: half of its 
 _ECC: Final = {"key": "gpu.example.com/ecc", "value": "uncorrectable", "effect": "NoSchedule"}
 
 
-class Fleet:
-    """Fills a database. `size` is how many pods there shall be at least; the first hundred are always the same."""
+_LEFT: Final = {"key": "example.com/maintenance", "value": "fan", "effect": "NoSchedule"}
+_SPARE: Final = (node_name(8), 4)  # a GPU that nothing runs on
 
-    def __init__(self, database: Database, size: int = 0) -> None:
+
+class Fleet:
+    """Fills a database. `size` is how many pods there shall be at least; the first hundred are always the same, but that nobody
+    uses the device that is `tainted`, on which somebody left a taint."""
+
+    def __init__(self, database: Database, size: int = 0, tainted: DeviceId | None = None) -> None:
         self._database = database
         self._size = size
+        self._tainted = tainted
         self._start = datetime.now(UTC)
 
     def fill(self) -> list[Squad]:
@@ -90,7 +97,9 @@ class Fleet:
             taints = {7: {**_ECC, "timeAdded": self._ago(800)}} if number == 8 else None
             self._node(node_name(number), slices=2 if number == _INCOMPLETE else 1, taints=taints)
         for gang in (*RUNNING, *WAITING):
-            self._gang(gang)
+            self._gang(gang if self._tainted is None else _off(gang, self._tainted))
+        if self._tainted is not None:
+            self._put("DeviceTaintRule", objects.taint_rule("fan-service", self._ago(4300), self._tainted, _LEFT))
         self._incomplete_group()
         self._service("chat-llm", replicas=2, gpus=(0, 1), lowest=1, highest=4, per_replica=10)
         self._service("rerank", replicas=0, lowest=0, highest=3, per_replica=5, asleep=True)
@@ -188,6 +197,12 @@ class Fleet:
         if asleep:
             hpa = objects.conditioned(hpa, then, "ScaledToZero", "True", "ScaledToZero")
         self._put("HorizontalPodAutoscaler", hpa)
+
+
+def _off(gang: Gang, device: DeviceId) -> Gang:
+    """The gang, with the pod that would use the device elsewhere."""
+    place = (device[1], int(device[2].removeprefix("gpu-")))
+    return replace(gang, places=tuple(_SPARE if each == place else each for each in gang.places))
 
 
 def _gated(pod: JSON, then: str) -> JSON:

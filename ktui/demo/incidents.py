@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ktui.model.resourceslice import DeviceId
 
 SICK: Final[DeviceId] = ("gpu.example.com", "gpu-node-04", "gpu-3")
-"""The GPU that falls off the bus in "xid79"."""
+"""The GPU that falls off the bus in "xid79", and that has a taint in "forgotten"."""
 
 _GANG: Final = ("training", "llama-70b")
 _SLEEPER: Final = ("serving", "rerank")
@@ -31,16 +31,23 @@ class Scene(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
+    """`view` is where the hint's keys work, "" for anywhere."""
+
     hint: str
     done: Callable[[Scene], bool]
+    view: str = ""
 
 
 class Incident(Struct, frozen=True):
-    """`sick` is the device that its holder reports as unhealthy."""
+    """`sick` is the device that its holder reports as unhealthy, `tainted` one on which somebody left a taint."""
 
     steps: tuple[Step, ...]
     end: str
     sick: DeviceId | None = None
+    tainted: DeviceId | None = None
+
+
+_WAY: Final = {"gangs": "2: to the gangs", "devices": "3: to the devices", "autoscalers": "6: to the autoscalers"}
 
 
 class Guide:
@@ -58,14 +65,17 @@ class Guide:
             self._step += 1
         if self._step == len(steps):
             return self._incident.end
-        return f"{self._step + 1}/{len(steps)} {steps[self._step].hint}"
+        step = steps[self._step]
+        astray = step.view and view and view != step.view
+        hint = f"{'esc, ' if opened else ''}{_WAY[step.view]}" if astray else step.hint
+        return f"{self._step + 1}/{len(steps)} {hint}"
 
 
-def _tainted(scene: Scene) -> bool:
+def _effects(scene: Scene) -> set[str]:
+    """Of the rules about the device."""
     from ktui.model.taintrule import DeviceTaintRule
 
-    rules = scene.cluster.all(DeviceTaintRule)
-    return any(rule.exact == SICK and rule.spec.taint.effect == "NoExecute" for rule in rules)
+    return {rule.spec.taint.effect for rule in scene.cluster.all(DeviceTaintRule) if rule.exact == SICK}
 
 
 def _unused(scene: Scene) -> bool:
@@ -96,24 +106,54 @@ def _awake(scene: Scene) -> bool:
     return any(hpa.status.current_replicas for hpa in found)
 
 
+_WHY: Final = Step(
+    "llama-70b is pending. j/k to it, enter: why?", lambda scene: scene.view == "gangs" and scene.opened, "gangs"
+)
+_PLACED: Final = Step("gpu-3 is free: the gang is being placed", _recovered)
+_BACK: Final = Step("llama-70b has its GPUs. 2: gangs", lambda scene: scene.view == "gangs")
+_RUNS: Final = "Recovered: llama-70b runs. q leaves, ? shows all keys"
+
 INCIDENTS: Final = {
     "xid79": Incident(
         (
-            Step("llama-70b is pending. j/k to it, enter: why?", lambda scene: scene.view == "gangs" and scene.opened),
+            _WHY,
             Step("Its 4th node has a sick GPU (Xid 79), still in use. esc, 3: devices", lambda s: s.view == "devices"),
-            Step("/ gpu-node-04 enter; j/k to gpu-3; T: example.com/xid, NoExecute", _tainted),
+            Step(
+                "/ gpu-node-04 enter; j/k to gpu-3; T: example.com/xid, NoExecute",
+                lambda scene: "NoExecute" in _effects(scene),
+                "devices",
+            ),
             Step("Evicting who uses gpu-3; the Job makes a new pod on another GPU", _unused),
-            Step("gpu-3 is unused and has been reset. On it, U removes the taint", lambda scene: not _tainted(scene)),
-            Step("gpu-3 is free: the gang is being placed", _recovered),
-            Step("llama-70b has its GPUs. 2: gangs", lambda scene: scene.view == "gangs"),
+            Step(
+                "gpu-3 is unused and has been reset. On it, U removes the taint",
+                lambda scene: "NoExecute" not in _effects(scene),
+                "devices",
+            ),
+            _PLACED,
+            _BACK,
         ),
-        "Recovered: llama-70b runs. q leaves, ? shows all keys",
-        SICK,
+        _RUNS,
+        sick=SICK,
+    ),
+    "forgotten": Incident(
+        (
+            _WHY,
+            Step("A taint keeps the last GPU from it. Who has it? esc, 3: devices", lambda s: s.view == "devices"),
+            Step(
+                "/ gpu-node-04 enter; j/k to gpu-3: serviced days ago. U removes the taint",
+                lambda scene: not _effects(scene),
+                "devices",
+            ),
+            _PLACED,
+            _BACK,
+        ),
+        _RUNS,
+        tainted=SICK,
     ),
     "asleep": Incident(
         (
             Step("rerank answers nobody: it sleeps. 6: autoscalers", lambda scene: scene.view == "autoscalers"),
-            Step("j/k to rerank; M: its minReplicas to 1 or more", lambda scene: _least(scene) > 0),
+            Step("j/k to rerank; M: its minReplicas to 1 or more", lambda scene: _least(scene) > 0, "autoscalers"),
             Step("It is waking", _awake),
         ),
         "Recovered: rerank answers. q leaves, ? shows all keys",

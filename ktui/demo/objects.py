@@ -119,6 +119,12 @@ def device_class(now: str) -> JSON:
     return {"metadata": made(DEVICE_CLASS, now), "spec": {"selectors": [selector]}}
 
 
+def taint_rule(name: str, now: str, device: DeviceId, taint: JSON) -> JSON:
+    """A DeviceTaintRule about one device, as somebody made it at that time."""
+    selector = dict(zip(("driver", "pool", "device"), device, strict=True))
+    return {"metadata": made(name, now), "spec": {"deviceSelector": selector, "taint": {**taint, "timeAdded": now}}}
+
+
 def claim_template(
     namespace: str, name: str, now: str, *, count: int, same_numa: bool = False, class_name: str = DEVICE_CLASS
 ) -> JSON:

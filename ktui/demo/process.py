@@ -24,6 +24,7 @@ class Play(Struct, frozen=True):
 
     size: int = 0
     sick: DeviceId | None = None
+    tainted: DeviceId | None = None
 
 
 class Listening(Struct, frozen=True):

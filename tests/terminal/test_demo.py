@@ -66,6 +66,35 @@ def test_the_guided_incident_from_pending_to_recovered(tmp_path: Path) -> None:
     assert not (kept / "audit.log").exists(), "what was practised was not done"
 
 
+def test_a_gang_waits_for_a_device_with_a_forgotten_taint(tmp_path: Path) -> None:
+    with Screen("demo", "--incident", "forgotten", home=tmp_path, size=(120, 40)) as screen:
+        screen.see(r"training +llama-70b +Pending +0 of 4")
+        screen.see(r"1/5 llama-70b is pending. j/k to it, enter: why")
+        _filter(screen, "llama-70b")
+        screen.press("enter")
+        screen.see(r"0/10 nodes are available: 10 cannot allocate all")
+        screen.see(r"2/5 A taint keeps the last GPU from it. .* esc, 3: devices")
+        screen.press("esc")
+        screen.gone("Evidence")
+        _unfilter(screen)
+        screen.press("3")
+        screen.see(r"3/5 / gpu-node-04 enter; j/k to gpu-3")
+        _filter(screen, "gpu-node-04 gpu-3")
+        screen.see(r"gpu-node-04 +gpu-3 +tainted")
+        screen.press("U")
+        screen.see(f"Untaint {DEVICE}")
+        screen.see(r"server dry run +accepted")
+        screen.see("type +fan-service +to confirm")
+        screen.press("fan-service", "enter", "enter")
+        screen.see(r"5/5 llama-70b has its GPUs. 2: gangs")
+        _unfilter(screen)
+        screen.press("2")
+        screen.see(r"Recovered: llama-70b runs")
+        screen.see(r"llama-70b +Running +4 of 4")
+        screen.press("q")
+        assert screen.ended() == 0
+
+
 def test_a_service_that_sleeps_is_woken(tmp_path: Path) -> None:
     with Screen("demo", "--incident", "asleep", home=tmp_path) as screen:
         screen.see(r"1/3 rerank answers nobody")
@@ -102,7 +131,8 @@ def test_a_file_that_cannot_be_recorded_to_is_said_before_the_screens(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("flags", "words"), [(["--incident", "fire"], "there are xid79, asleep"), (["--size", "-1"], "--size -1 is not")]
+    ("flags", "words"),
+    [(["--incident", "fire"], "there are xid79, forgotten, asleep"), (["--size", "-1"], "--size -1 is not")],
 )
 def test_what_cannot_be_is_said_in_one_line(flags: list[str], words: str) -> None:
     answer = subprocess.run([sys.executable, "-m", "ktui", "demo", *flags], capture_output=True, text=True, check=False)

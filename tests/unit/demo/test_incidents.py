@@ -6,6 +6,7 @@ import pytest
 
 from ktui.cluster.state import Cluster
 from ktui.demo.incidents import INCIDENTS, Guide, Incident, Step
+from ktui.ui.commands import VIEW_NUMBERS
 
 
 @pytest.mark.parametrize("name", INCIDENTS)
@@ -30,3 +31,18 @@ def test_the_guide_passes_what_is_done_and_never_goes_back() -> None:
     assert guide.hint(cluster, "gangs", False) == "2/2 pods"
     assert guide.hint(cluster, "pods", False) == "done"
     assert guide.hint(cluster, "gangs", False) == "done"
+
+
+def test_who_is_elsewhere_is_told_the_way() -> None:
+    step = Step("T: taint it", lambda scene: False, "devices")
+    guide = Guide(Incident((step,), "done"))
+    cluster = Cluster()
+    assert guide.hint(cluster, "devices", False) == "1/1 T: taint it"
+    assert guide.hint(cluster, "gangs", False) == "1/1 3: to the devices"
+    assert guide.hint(cluster, "gangs", True) == "1/1 esc, 3: to the devices"
+
+
+@pytest.mark.parametrize("view", {step.view for incident in INCIDENTS.values() for step in incident.steps} - {""})
+def test_the_way_is_the_key_of_the_view(view: str) -> None:
+    guide = Guide(Incident((Step("there", lambda scene: False, view),), "done"))
+    assert guide.hint(Cluster(), "elsewhere", False).startswith(f"1/1 {VIEW_NUMBERS[view]}: ")
