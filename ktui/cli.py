@@ -186,7 +186,7 @@ def parser() -> argparse.ArgumentParser:
     _add_record(commands, cluster)
     _add_export(commands, screen)
     demo = commands.add_parser("demo", parents=[screen], help="practise on an embedded cluster; needs nothing else")
-    demo.add_argument("--incident", default="xid79", metavar="NAME", help="xid79 (the default) or asleep")
+    demo.add_argument("--incident", default="xid79", metavar="NAME", help="xid79 (the default), forgotten or asleep")
     demo.add_argument("--size", type=int, default=0, metavar="PODS", help="make a fleet of at least this many pods")
     demo.add_argument(
         "--record", default=argparse.SUPPRESS, metavar="FILE", help="record what the screens show to a new .ktui.gz file"
