@@ -33,6 +33,7 @@ class Moment:
     def __init__(self) -> None:
         self.stores: dict[str, Store] = {name: Store(name) for name in KINDS}
         self.streams: dict[tuple[str, str, str], Stream] = {}
+        self._lent: set[str] = set()  # kinds whose store another moment has as well: to be copied before it is changed
 
     @property
     def size(self) -> int:
@@ -61,23 +62,36 @@ class Moment:
                 stream.until, stream.progress = frame.until, frame.progress
 
     def copy(self) -> Self:
-        """The same moment, to go on from in another direction."""
+        """The same moment, to go on from in another direction. It costs nothing until one of the two changes."""
         copy = type(self)()
-        copy.stores = {kind: store.copy() for kind, store in self.stores.items()}
+        copy.stores = self.stores.copy()
+        self._lent, copy._lent = set(self.stores), set(self.stores)
         copy.streams = {source: structs.replace(stream) for source, stream in self.streams.items()}
         return copy
 
     def become(self, other: Moment) -> Iterator[Delta | None]:
         """Turn into `other`, each change when its delta is asked for. Only what differs costs more than a look: objects that
-        the two share are told by their identity. `other` stays as it is. None now and then where there is much to look at."""
+        the two share are told by their identity, and so are whole stores. `other` stays as it is. None now and then where there
+        is much to look at."""
         self.streams.clear()
         self.streams.update((source, structs.replace(stream)) for source, stream in other.streams.items())
         for kind, store in other.stores.items():
+            if self.stores.get(kind) is store:
+                continue
             yield from self._store(kind).become(store)
+            self.stores[kind] = (
+                store  # the two are the same now, and told to be next time without a look at their objects
+            )
+            self._lent.add(kind)
+            other._lent.add(kind)
 
     def _store(self, kind: str) -> Store:
+        """The store of a kind, to be changed."""
         if kind not in self.stores:
             self.stores[kind] = Store(kind)
+        elif kind in self._lent:
+            self._lent.discard(kind)
+            self.stores[kind] = self.stores[kind].copy()
         return self.stores[kind]
 
     def _stream(self, source: Source) -> Stream:

@@ -19,11 +19,12 @@ from ktui.errors import UsageError
 from ktui.model.frame import Changed, Frame, Listed, StreamState
 from ktui.recording.checkpoints import Checkpoints, S
 from ktui.recording.reader import Glimpse, Recording, Timed
+from ktui.recording.sharing import Sharing
 
 MAX_KEPT = 2_000_000  # objects and changes that are held in memory
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 
-_FEW = 200  # frames that are given one by one: a few milliseconds of work
+_FEW = 500  # frames that are given one by one: twenty milliseconds of work
 _FIRST = 100  # objects of a list that are shown before it is decoded: a screenful
 _SHORT_TURN = 0.001  # seconds
 _LOOK = 0.05  # seconds between two looks at what has been decoded meanwhile
@@ -143,8 +144,9 @@ class Player(Generic[S]):
                 self._glimpses.append(glimpse)
                 if self._given_up:
                     return
-        size = 0
-        for timed in self.recording.frames(lambda: self._given_up):
+        size, sharing = 0, Sharing()
+        for t, frame in self.recording.frames(lambda: self._given_up):
+            timed = Timed(t, sharing.frame(frame))
             size += 1 + (len(timed.frame.items) if isinstance(timed.frame, Listed) else 0)
             if size > MAX_KEPT:
                 raise UsageError(

@@ -55,3 +55,16 @@ def test_a_copy_goes_its_own_way() -> None:
     assert [stream.phase for stream in first.streams.values()] == ["watching"]
     second.take(b.added(b.pod("a")))
     assert second.size == 0  # it remembers that the pod went
+
+
+def test_moments_that_became_one_another_go_their_own_ways() -> None:
+    there, here = Moment(), Moment()
+    there.take(b.listed("Pod", b.pod("a")))
+    assert len(list(here.become(there))) == 1
+    assert list(here.become(there)) == []
+    there.take(b.added(b.pod("b")))
+    here.take(b.added(b.pod("c")))
+    assert [key[1] for key in there.stores["Pod"].objects] == ["a", "b"]
+    assert [key[1] for key in here.stores["Pod"].objects] == ["a", "c"]
+    list(here.become(there))
+    assert [key[1] for key in here.stores["Pod"].objects] == ["a", "b"]
