@@ -207,13 +207,13 @@ DEVICES: list[Scenario] = [
     Scenario(
         "admin-access-and-a-taint",
         "The gang looks at a device with admin access, and the only one has a taint, which keeps also those away.",
-        {"limpet": Truth("Pending", "DevicesTainted", {"taint": "hall.example.com/closed"})},
+        {"chiffchaff": Truth("Pending", "DevicesTainted", {"taint": "hall.example.com/closed"})},
         [
             *farm("gpu.tarn.example", "tarn", "tarn-1", each=1),
             m.taint_rule("monday", m.taint("hall.example.com/closed"), driver="gpu.tarn.example"),
             m.template("look", m.request("r", "tarn", adminAccess=True)),
         ],
-        m.gang("limpet", 1, made_from="look"),
+        m.gang("chiffchaff", 1, made_from="look"),
         fix=(steps.untaint("monday"),),
         namespace="havel",
     ),
