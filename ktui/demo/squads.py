@@ -43,6 +43,7 @@ class Forms:
         template = objects.claim_template("@team@", "@gang@-gpus", then, count=1)
         spec = objects.pod_spec("registry.example.com/train:1.9", template="@gang@-gpus", cpu="16")
         spec["tolerations"] = [{"key": _DEDICATED, "operator": "Exists", "effect": "NoSchedule"}]
+        spec["nodeSelector"] = {_DEDICATED: "@team@"}
         job = _with_uid(objects.job("@team@", "@gang@", then, pods=PODS, spec=spec), "@job@")
         group = objects.pod_group("@team@", "@gang@", then, min_count=PODS, job_=job)
         pod = _with_uid(objects.job_pod(job, 0, then), "@uid@")
@@ -54,6 +55,7 @@ class Forms:
         claim = _with_uid(objects.allocated(claim, [device], "@node@", pod, then), "@claim_uid@")
         pod = objects.with_claim(pod, entry["name"], "@claim@")
         node = objects.node("@node@", then, zone="zone-b")
+        node["metadata"]["labels"][_DEDICATED] = "@team@"
         node["spec"]["taints"] = [{"key": _DEDICATED, "value": "@team@", "effect": "NoSchedule"}]
         self.template = _form(_with_uid(template, "@uid@"))
         self.job = _form(job)

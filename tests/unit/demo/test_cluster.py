@@ -13,6 +13,7 @@ from kubernetes_asyncio import client, watch
 from ktui.demo.access import DEMO_USER
 from ktui.demo.cluster import DemoCluster
 from ktui.demo.incidents import SICK
+from ktui.demo.ledger import device_of, results
 from ktui.demo.mvcc import JSON
 from ktui.model.kinds import KINDS
 
@@ -145,3 +146,24 @@ async def test_only_who_has_the_token_is_let_in(demo: DemoCluster) -> None:
             await client.CoreV1Api(api).list_node()
     assert refused.value.status == 401
     assert demo.server.tokens[demo.token].name == DEMO_USER
+
+
+async def test_what_rests_answers_like_everything_else() -> None:
+    async with DemoCluster(size=300, haste=0.02) as demo:
+        database, device = demo.server.database, ("gpu.example.com", "gpu-0000-2", "gpu-3")
+        (victim,) = [
+            claim["status"]["reservedFor"][0]["name"]
+            for claim in database.objects("ResourceClaim").values()
+            if any(device_of(result) == device for result in results(claim))
+        ]
+        selector = dict(zip(("driver", "pool", "device"), device, strict=True))
+        taint = {**RULE["spec"]["taint"], "effect": "NoExecute"}
+        demo.server.create("DeviceTaintRule", {**RULE, "spec": {"deviceSelector": selector, "taint": taint}})
+        await until(lambda: ("team-00", victim) not in database.objects("Pod"))
+        await until(lambda: len(pods(demo, "pretrain-0000")) == 64 and "" in nodes(demo, "pretrain-0000"))
+        await until(lambda: rule_says(demo).get("reason") == "Completed")
+        demo.server.registry.delete(KINDS["DeviceTaintRule"], ("", "xid"))
+        await until(lambda: "" not in nodes(demo, "pretrain-0000"))
+        await until(lambda: {pod["status"]["phase"] for pod in pods(demo, "pretrain-0000")} == {"Running"})
+        untouched = [key for key in database.active("Pod") if key[1].startswith("pretrain-0001")]
+        assert not untouched, "other gangs rest on"
