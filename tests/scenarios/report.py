@@ -16,12 +16,13 @@ _HEAD = """# Scenarios with a known truth
 
 Each scenario was made on a real Kubernetes 1.37.2 control plane with simulated nodes, so that what is wrong is known from
 how it was built. The real scheduler proved it where it can be proven: what is said to be in the way was taken away, and then
-the gang ran; what only looks like the trouble was taken away first, and a fresh copy of the gang was still refused. `python
--m tests.scenarios.make` plays them again; `pytest tests/scenarios` compares ktui with what is kept. This page is printed by
-`python -m tests.scenarios.report`.
+the gang ran; what only looks like the trouble was taken away first, and a fresh copy of the gang was still refused.
 
-*Undecided* means that ktui names no cause (`Unexplained`), a true cause that says less, or not all facts. An answer that is
-wrong fails the tests.
+`python -m tests.scenarios.make` plays them again, `pytest tests/scenarios` compares ktui with what is kept, and
+`python -m tests.scenarios.report` prints this page.
+
+*Undecided* means that ktui names no cause where there is one, a true cause that says less, or not all facts.
+That fails the tests, and so does a wrong answer, separately.
 """
 _EVICTIONS = """## Evictions
 
@@ -35,10 +36,26 @@ but for pods that have finished: the controller deletes those too while a claim 
 def report() -> str:
     """The whole page."""
     found = [outcome for name in files.names() for outcome in outcomes(name)]
-    counts = Counter(outcome.verdict for outcome in found)
-    total = " · ".join(f"{verdict} {counts[verdict]}" for verdict in ("right", "undecided", "wrong"))
-    parts = [_HEAD, f"{len(files.names())} scenarios, {len(found)} gangs: {total}.\n", *_causes(found)]
+    parts = [_HEAD, f"{total(found)}\n", *_causes(found)]
     return "\n".join([*parts, _EVICTIONS, *_evictions(), ""])
+
+
+def total(found: list[Outcome]) -> str:
+    """How many there are, and how many are right."""
+    counts = Counter(outcome.verdict for outcome in found)
+    scenarios = len({outcome.scenario for outcome in found})
+    verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in ("right", "undecided", "wrong"))
+    return f"{scenarios} scenarios with {len(found)} gangs: {verdicts}."
+
+
+def claims(outcome: Outcome) -> tuple[str, str, str]:
+    """What is said of one gang: why it is so, what is true, and ktui's answer without its sentence."""
+    truth, answer = outcome.truth, outcome.answer
+    return (
+        f"**{outcome.scenario}**, gang `{outcome.gang}`. {files.truth_of(outcome.scenario)['why']}",
+        f"- true: {_said(truth['state'], truth['cause'], truth['facts'])}",
+        f"- ktui ({outcome.verdict}): {_said(answer.state, answer.cause, answer.facts)}: ",
+    )
 
 
 def _causes(found: Iterable[Outcome]) -> Iterator[str]:
@@ -53,11 +70,10 @@ def _causes(found: Iterable[Outcome]) -> Iterator[str]:
 
 def _scenario(outcome: Outcome) -> Iterator[str]:
     kept = files.truth_of(outcome.scenario)
-    answer = outcome.answer
-    yield f"**{outcome.scenario}**, gang `{outcome.gang}`. {kept['why']}"
-    yield ""
-    yield f"- true: {_said(outcome.truth['state'], outcome.truth['cause'], outcome.truth['facts'])}"
-    yield f"- ktui ({outcome.verdict}): {_said(answer.state, answer.cause, answer.facts)}: {answer.message}"
+    why, true, said = claims(outcome)
+    yield f"{why}\n"
+    yield true
+    yield f"{said}{outcome.answer.message}"
     yield f"- scheduler: {' · '.join(f'“{words}”' for words in _telling(outcome.truth['words'])) or 'nothing'}"
     if kept["herrings"]:
         yield f"- did not help: {'; '.join(kept['herrings'])}"

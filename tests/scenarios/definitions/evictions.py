@@ -97,7 +97,8 @@ EVICTIONS: list[Eviction] = [
     ),
     Eviction(
         "claim-of-a-gang-with-a-finished-pod",
-        "As before, but one pod has succeeded. The claim stays reserved for the group, so the controller deletes that pod too.",
+        "The gang has one claim for all of its pods, and one of them has succeeded. The claim stays reserved for the group, so"
+        " the controller deletes that pod too.",
         {"crake-0": 0, "crake-1": 0},
         [*farm("gpu.four.example", "four", "yarrow-4"), m.template("two", m.request("r", "four", 2))],
         m.gang("crake", 2, shares="two", made_from="two", restartPolicy="Never"),
