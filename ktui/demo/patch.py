@@ -27,6 +27,8 @@ def json_patch(document: Any, operations: Any) -> Any:
     holder = {"": copy.deepcopy(document)}
     for operation in operations:
         _apply(holder, operation)
+    if "" not in holder:  # all of it was removed
+        raise status.unprocessable()
     return holder[""]
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ktui.demo.mvcc import JSON
@@ -91,6 +91,7 @@ operation = st.dictionaries(st.sampled_from(["op", "path", "from", "value"]), va
 
 
 @given(st.lists(operation))
+@example([{"op": "remove", "path": ""}])
 def test_any_list_of_operations_gives_a_result_or_a_refusal(operations: Any) -> None:
     assert _code(lambda: json_patch({"a": [1, {"b": 2}]}, operations)) in (200, 400, 422)
 
