@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ktui import resources
 from ktui.errors import KtuiError
-from tests.bench import fleet, machine, subject
+from tests.bench import fleet, machine, recorded, subject
 from tests.bench.measures import Bench, Failed, Measure
 from tests.cluster.controlplane import build
 from tests.cluster.controlplane.cluster import ControlPlane, ControlPlaneError
@@ -24,6 +24,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--wheel", action="store_true", help="measure the wheel in a new environment, not the checkout")
     parser.add_argument("--fleet", type=int, metavar="PODS", help="measure on a real API server with so many pods, too")
+    parser.add_argument("--long", type=int, metavar="PODS", help="measure on a recording of so many pods, too")
     parser.add_argument("--runs", type=int, default=10, metavar="N", help="runs of each measure (default: 10)")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="ktui-bench-") as directory:
@@ -33,6 +34,11 @@ def main() -> int:
             print(f"{command} on {machine.description()}", flush=True)
             bench = Bench(command, subject.surroundings(home))
             report(bench.replayed(resources.recording("xid79"), re.compile("llm-big")), arguments.runs)
+            if arguments.long:
+                path = home / "long.ktui.gz"
+                length = recorded.write(path, arguments.long, changes=arguments.long * 2 // 5)
+                print(f"\na recording of {arguments.long:,} pods, {length // 60}:{length % 60:02}", flush=True)
+                report(bench.long(path, f"{length // 60}:{length % 60:02}"), arguments.runs)
             if arguments.fleet:
                 with fleet_cluster(arguments.fleet) as plane:
                     bench = Bench(command, subject.surroundings(home, plane.kubeconfig))

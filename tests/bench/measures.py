@@ -14,6 +14,7 @@ from tests.bench.terminal import ANYTHING, FULL_SCREEN, Ended, Terminal
 
 _SIZES: Final = ((80, 24), (200, 50))
 _SETTLE_SECONDS: Final = 3.0
+_LONG_RUN_SECONDS: Final = 600.0
 _IDLE_SECONDS: Final = 10.0
 _BETWEEN_KEYS_SECONDS: Final = 0.05
 _KEYS: Final = "j" * 40 + "k" * 40
@@ -70,6 +71,49 @@ class Bench:
         yield Measure("idle: to the terminal", "B/s", partial(self._idle_output, rows, size), once=True)
         yield Measure("key to paint", "ms", partial(self._keys, rows, size), once=True)
 
+    def long(self, recording: Path, length: str) -> Iterator[Measure]:
+        """A recording made by `tests.bench.recorded`; `length` is how the screens write its duration."""
+        size = _SIZES[-1]
+        replay = ("replay", str(recording))
+        yield Measure("first gangs, long recording", "ms", partial(self._until, re.compile("gang-0"), size, *replay))
+        yield Measure("first pods, long recording", "ms", partial(self._pods, size, *replay))
+        yield Measure(
+            "key to paint while it is read", "ms", partial(self._keys_while_read, length, size, *replay), once=True
+        )
+        for name, keys in (
+            ("10 s back and on, all drawn", ",.,,..,."),
+            ("first to last moment, all drawn", "\x1b[H\x1b[F" * 3),
+        ):
+            found = re.findall(r"\x1b\[.|.", keys)
+            yield Measure(name, "ms", partial(self._moves, found, length, size, *replay), once=True)
+
+    def _pods(self, size: tuple[int, int], *arguments: str) -> Figures:
+        """From the start of the process to the first pod, which is asked for with the first gang."""
+        with self._terminal(size, *arguments) as terminal:
+            terminal.wait_for(re.compile("gang-0"), after=FULL_SCREEN)
+            terminal.press("8")
+            seconds = terminal.wait_for(re.compile(r"gang-\d+-\d"), after=FULL_SCREEN, limit=60)
+            return Figures([seconds * 1000], _quit(terminal))
+
+    def _keys_while_read(self, length: str, size: tuple[int, int], *arguments: str) -> Figures:
+        answers = []
+        with self._terminal(size, *arguments) as terminal:
+            terminal.wait_for(re.compile("gang-0"), after=FULL_SCREEN)
+            for key in _KEYS:
+                answers.append(terminal.answer_to(key) * 1000)
+                terminal.watch(_BETWEEN_KEYS_SECONDS)
+            terminal.wait_for(re.compile(f"of {length}"), after=FULL_SCREEN, limit=60)
+            return Figures(answers, _quit(terminal, _LONG_RUN_SECONDS))
+
+    def _moves(self, keys: list[str], length: str, size: tuple[int, int], *arguments: str) -> Figures:
+        """Each from a key to the last that is drawn for it, in the middle of a recording that is known whole."""
+        with self._terminal(size, *arguments, "--at", "800") as terminal:
+            terminal.wait_for(re.compile(f"of {length}"), after=FULL_SCREEN, limit=90)
+            terminal.press(" ")
+            terminal.watch(_SETTLE_SECONDS * 4)
+            moves = [terminal.last_answer_to(key, silence=_SETTLE_SECONDS) * 1000 for key in keys]
+            return Figures(moves, _quit(terminal, _LONG_RUN_SECONDS))
+
     def _whole(self, *arguments: str) -> Figures:
         """From the start of the process to its end."""
         with self._terminal(_SIZES[0], *arguments) as terminal:
@@ -116,9 +160,10 @@ class Bench:
         return Terminal([str(self.command), *arguments], self.environment, columns=columns, rows=lines)
 
 
-def _quit(terminal: Terminal) -> Ended:
+def _quit(terminal: Terminal, limit: float = 30.0) -> Ended:
+    """`limit` is in seconds from the start of the process."""
     terminal.press("q")
-    ended = terminal.ended()
+    ended = terminal.ended(limit)
     if ended.status:
         raise Failed(f"ktui ended with status {ended.status} when asked to quit")
     return ended

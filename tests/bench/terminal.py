@@ -97,6 +97,18 @@ class Terminal:
                 raise TimeoutError(f"no answer to {key!r} within {limit:g} s")
         return time.perf_counter() - pressed
 
+    def last_answer_to(self, key: str, silence: float, limit: float = 60.0) -> float:
+        """Seconds from pressing a key to the last output before so long a silence. TimeoutError where there is no silence."""
+        pressed = last = time.perf_counter()
+        self.press(key)
+        while (now := time.perf_counter()) - last < silence:
+            before = len(self._output)
+            if now - pressed > limit or not self._read(silence / 10):
+                raise TimeoutError(f"no end of the answer to {key!r} within {limit:g} s")
+            if len(self._output) > before:
+                last = time.perf_counter()
+        return last - pressed
+
     def watch(self, seconds: float) -> Idle:
         """Lets the command run for a while, and says what it did meanwhile."""
         output, cpu, started = len(self._output), self._cpu(), time.perf_counter()

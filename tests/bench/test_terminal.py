@@ -96,6 +96,15 @@ def test_a_key_is_timed_until_something_is_written() -> None:
             terminal.answer_to("", limit=0.1)
 
 
+def test_an_answer_in_parts_is_timed_to_its_last_one() -> None:
+    script = "import time\nprint('up', flush=True)\nwhile input():\n for _ in range(3): time.sleep(.05); print(1, flush=True)"
+    with Terminal(python(script), {}) as terminal:
+        terminal.wait_for(re.compile("up"))
+        assert terminal.last_answer_to("x\r", silence=0.5) >= 0.15
+    with Terminal(python("while True: print('.', flush=True)"), {}) as terminal, pytest.raises(TimeoutError):
+        terminal.last_answer_to("x", silence=0.2, limit=0.5)
+
+
 def test_a_watched_command_is_charged_with_what_it_does() -> None:
     with Terminal(python("print('up', flush=True); input()\nwhile True: print('.' * 100, flush=True)"), {}) as terminal:
         terminal.wait_for(re.compile("up"))
