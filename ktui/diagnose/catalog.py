@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -33,12 +33,13 @@ _BLOCKING = ("NoSchedule", "NoExecute")
 
 
 class Edits(NamedTuple):
-    """What is imagined to be different: devices whose taints are lifted, claims (by key) that are given back, and pods (by
-    key) that are gone."""
+    """What is imagined to be different: devices whose taints are lifted, claims (by key) that are given back, pods (by key)
+    that are gone, and devices that have these taints instead of their own."""
 
     untainted: frozenset[DeviceId] = frozenset()
     released: frozenset[Key] = frozenset()
     gone: frozenset[Key] = frozenset()
+    taints: Mapping[DeviceId, tuple[DeviceTaint, ...]] = {}
 
 
 class Catalog:
@@ -153,7 +154,7 @@ class Catalog:
     def _unit(self, pool: PoolId, device: Device) -> Unit:
         device_id = (pool[0], pool[1], device.name)
         number = self._kind(pool[0], device)
-        taints = self._taints(device_id) if device.taints or self._has_rules else ()
+        taints = self._taints(device_id) if device.taints or self._has_rules or self._edits.taints else ()
         if device_id not in self._cluster.claims_by_device:
             return Unit(number, False, taints)
         shares = self._results(device_id)
@@ -173,6 +174,8 @@ class Catalog:
     def _taints(self, device_id: DeviceId) -> tuple[DeviceTaint, ...]:
         if device_id in self._edits.untainted:
             return ()
+        if (instead := self._edits.taints.get(device_id)) is not None:
+            return tuple(taint for taint in instead if taint.effect in _BLOCKING)
         return tuple(_plain(t) for t in taints_of(self._cluster, device_id) if t.effect in _BLOCKING)
 
     def _counters(self, pool: Pool) -> Iterator[tuple[str, str, Decimal, Decimal]]:

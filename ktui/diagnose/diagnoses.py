@@ -7,11 +7,13 @@ whether the answer became another one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from msgspec import Struct, field
 
-from ktui.cluster.gangs import gang
+from ktui.cluster.gangs import gang, gang_keys
 from ktui.cluster.state import Cluster
 from ktui.diagnose.demand import GangDemand
 from ktui.diagnose.diagnosis import Diagnosis
@@ -41,6 +43,14 @@ class _Asked(Struct):
     gangs: dict[Key, Tried] = field(default_factory=dict)
 
 
+class Asking(NamedTuple):
+    """Gangs that were tried in vain and ask for the same; `placeable` as in a verdict."""
+
+    demand: GangDemand
+    placeable: bool | None
+    gangs: tuple[Key, ...]
+
+
 class Diagnoses:
     """Not thread-safe, like the cluster it is about."""
 
@@ -53,6 +63,23 @@ class Diagnoses:
         self._asked: dict[object, _Asked] = {}
         self._asks: dict[Key, object] = {}
         self._stale: set[Key] = set()
+        self._unseen: set[Key] | None = None  # gangs that `asking` has to look at, None for all of them
+
+    @property
+    def supply(self) -> Supply:
+        """What is to be had, as it is now."""
+        self._sync()
+        return self._supply
+
+    def asking(self) -> Iterator[Asking]:
+        """What gangs that were tried in vain ask for. Every gang is looked at once, and again when something of it changed."""
+        self._sync()
+        unseen = gang_keys(self._cluster) if self._unseen is None else self._unseen
+        self._unseen = set()
+        for key in unseen:
+            self.of(key)
+        for asked in self._asked.values():
+            yield Asking(asked.demand, asked.verdict.placeable, tuple(asked.gangs))
 
     def of(self, key: Key) -> Diagnosis | None:
         """The diagnosis of a gang, None when there is no such gang."""
@@ -88,7 +115,10 @@ class Diagnoses:
             self._kept.clear()
             self._asked.clear()
             self._asks.clear()
+            self._unseen = None
         elif changed:
+            if self._unseen is not None:
+                self._unseen |= changed
             for key in changed:
                 self._forget(key)
         if self._supply.revision != self._revision:

@@ -157,7 +157,7 @@ class Supply:
 
     def _nodes_of(self, edits: Edits) -> Iterator[str]:
         devices = {result.id for key in edits.released if (c := self.cluster.claim(key)) for result in c.results}
-        for device in devices | edits.untainted:
+        for device in devices | edits.untainted | edits.taints.keys():
             if (published := self.cluster.device(device)) is not None:
                 yield published.node
 

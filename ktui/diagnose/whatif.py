@@ -18,21 +18,24 @@ from ktui.diagnose.trial import placeable
 from ktui.model.claim import ResourceClaim
 from ktui.model.meta import Key
 from ktui.model.pod import Pod
-from ktui.model.resourceslice import DeviceId
+from ktui.model.resourceslice import DeviceId, DeviceTaint
 
 
 class Change(NamedTuple):
-    """What is imagined, all of it together. `nodes`: (name of a node, how many more like it)."""
+    """What is imagined, all of it together. `nodes`: (name of a node, how many more like it). `taints`: devices with all the
+    taints that they have then, their driver's included."""
 
     untainted: frozenset[DeviceId] = frozenset()
     gone: frozenset[Key] = frozenset()
     nodes: tuple[tuple[str, int], ...] = ()
+    taints: tuple[tuple[DeviceId, tuple[DeviceTaint, ...]], ...] = ()
 
     @property
     def text(self) -> str:
         """In words, as after "if"."""
         parts = [f"{'/'.join(device)} were untainted" for device in sorted(self.untainted)]
         parts += [f"gang {'/'.join(key)} were gone" for key in sorted(self.gone)]
+        parts += [f"{'/'.join(device)} had {_named(taints)}" for device, taints in self.taints]
         parts += [f"there were {count} more node{'s' if count != 1 else ''} like {name}" for name, count in self.nodes]
         return " and ".join(parts)
 
@@ -42,7 +45,8 @@ def imagined(supply: Supply, change: Change) -> Supply:
     cluster = supply.cluster
     gone = [pod for key in change.gone for pod in cluster.members(key) if not pod.finished]
     released = frozenset(claim.key for claim in _held_only_by(cluster, gone))
-    return supply.edited(Edits(change.untainted, released, frozenset(pod.key for pod in gone)), change.nodes)
+    edits = Edits(change.untainted, released, frozenset(pod.key for pod in gone), dict(change.taints))
+    return supply.edited(edits, change.nodes)
 
 
 def placed_by(supply: Supply, change: Change, gangs: Iterable[tuple[Key, GangDemand]]) -> tuple[Key, ...]:
@@ -67,3 +71,7 @@ def _held_only_by(cluster: Cluster, pods: Iterable[Pod]) -> Iterable[ResourceCla
         users = [pod for other in cluster.pods_by_claim[key] if (pod := cluster.pod(other)) is not None]
         if all(pod.key in going for pod in users if reserved_for(pod, claim)):
             yield claim
+
+
+def _named(taints: Iterable[DeviceTaint]) -> str:
+    return "the taints " + ", ".join(f"{t.key}:{t.effect}" for t in taints) if taints else "no taint"

@@ -8,19 +8,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ktui.cluster.state import Cluster
 from ktui.cluster.taints import tolerates
-from ktui.diagnose.blast import Blast, GangHit, blast_of_taint, eviction_delay, still_tainted
-from ktui.model.claim import AllocationResult, DeviceToleration
+from ktui.diagnose.blast import Blast, GangHit, blast_of_taint, eviction_delay, gangs_helped, still_tainted
+from ktui.diagnose.diagnoses import Diagnoses
+from ktui.model.claim import AllocationResult, DeviceToleration, ResourceClaimTemplate
+from ktui.model.deviceclass import DeviceClass
 from ktui.model.meta import Object
+from ktui.model.node import Node
 from ktui.model.pod import Pod
 from ktui.model.resourceslice import DeviceTaint
 from tests.unit.builders import (
     DRIVER,
     Document,
+    added,
     claim,
     cluster_of,
+    condition,
+    deleted,
     group,
     group_consumer,
+    make,
+    meta,
     owner,
     piece,
     pod,
@@ -256,3 +265,115 @@ def test_what_stays_when_one_rule_goes() -> None:
     )
     assert still_tainted(cluster, DEVICE, "a") == ("own:NoSchedule", "hot:None")
     assert still_tainted(cluster, DEVICE, "b") == ("own:NoSchedule", "example.com/xid=79:NoExecute")
+
+
+class TestWaiting:
+    """Gangs that wait for a device, on a node with as many as a test says."""
+
+    def waiting(self, name: str, *, count: int = 1, tolerations: list[Document] | None = None, kind: str = "a") -> Any:
+        """A gang of one pod that was refused, with the template of its claim."""
+        exactly = {
+            "deviceClassName": "gpu",
+            "count": count,
+            "tolerations": tolerations or [],
+            "selectors": [{"cel": {"expression": f'device.attributes["{DRIVER}"].kind == "{kind}"'}}],
+        }
+        spec = {"spec": {"devices": {"requests": [{"name": "r", "exactly": exactly}]}}}
+        refused = condition(
+            "PodScheduled", "False", "Unschedulable", "0/1 nodes are available: cannot allocate all claims"
+        )
+        return (
+            make(ResourceClaimTemplate, {"metadata": meta(name), "spec": spec}),
+            claim(f"{name}-c", requests=spec["spec"]["devices"]["requests"]),
+            pod(
+                f"{name}-0",
+                group=name,
+                conditions=[refused],
+                spec={"resourceClaims": [{"name": "c", "resourceClaimName": f"{name}-c"}]},
+            ),
+            group(name, 1),
+        )
+
+    def world(self, *objects: Object, kinds: str = "a") -> Cluster:
+        """A node with one device of each of the kinds: gpu-0, gpu-1, …"""
+        devices = [{"name": f"gpu-{n}", "attributes": {"kind": {"string": kind}}} for n, kind in enumerate(kinds)]
+        ready = {"conditions": [condition("Ready", "True")], "allocatable": {"cpu": "8", "pods": "9"}}
+        return cluster_of(
+            make(Node, {"metadata": meta("node-1", ""), "spec": {}, "status": ready}),
+            make(DeviceClass, {"metadata": meta("gpu", ""), "spec": {}}),
+            piece("s", devices, nodeName="node-1"),
+            *objects,
+        )
+
+    def lost(self, cluster: Cluster, of: DeviceTaint = XID) -> list[str]:
+        return [key[1] for key in blast_of_taint(cluster, DEVICE, of).pending]
+
+    @pytest.mark.parametrize(
+        ("effect", "lost"), [("NoExecute", ["w"]), ("NoSchedule", ["w"]), ("None", []), ("Sometimes", [])]
+    )
+    def test_a_taint_takes_a_candidate_from_those_that_wait(self, effect: str, lost: list[str]) -> None:
+        cluster = self.world(*self.waiting("w", count=3), kinds="aa")
+        assert self.lost(cluster, DeviceTaint(key="x", effect=effect)) == lost
+
+    def test_devices_of_another_kind_are_no_loss(self) -> None:
+        assert self.lost(self.world(*self.waiting("w", count=3, kind="b"), kinds="ab")) == []
+
+    def test_who_tolerates_the_taint_loses_nothing(self) -> None:
+        tolerant = self.waiting("w", count=3, tolerations=[{"operator": "Exists"}])
+        assert self.lost(self.world(*tolerant, *self.waiting("v", count=3))) == ["v"]
+
+    def test_a_device_that_is_tainted_already_is_no_candidate(self) -> None:
+        selector = dict(zip(("driver", "pool", "device"), DEVICE, strict=True))
+        other = rule("other", selector, taint("hot", None, "NoSchedule"))
+        assert self.lost(self.world(*self.waiting("w", count=3), other)) == []
+
+    def test_a_rule_that_is_changed_counts_with_its_new_effect_only(self) -> None:
+        selector = dict(zip(("driver", "pool", "device"), DEVICE, strict=True))
+        cluster = self.world(
+            *self.waiting("w", count=3, tolerations=[{"key": "x", "operator": "Exists"}]),
+            rule("mine", selector, taint("x", None, "NoSchedule")),
+        )
+        assert blast_of_taint(cluster, DEVICE, XID, replacing="mine").pending == (("ml", "w"),)
+
+    def test_who_has_a_place_all_the_same_loses_nothing(self) -> None:
+        """The scheduler just has not come to it again."""
+        assert self.lost(self.world(*self.waiting("w"), kinds="aa")) == []
+        assert self.lost(self.world(*self.waiting("w"), kinds="a")) == ["w"]
+
+    def test_a_gang_that_was_not_tried_yet_waits_for_no_device(self) -> None:
+        parts = [each for each in self.waiting("w", count=3) if not isinstance(each, Pod)]
+        assert self.lost(self.world(*parts)) == []
+
+    def test_who_is_helped_when_one_rule_goes(self) -> None:
+        selector = dict(zip(("driver", "pool", "device"), DEVICE, strict=True))
+        mine = rule("mine", selector, taint("x", None, "NoExecute"))
+        cluster = self.world(
+            *self.waiting("one"), *self.waiting("two", count=2), *self.waiting("other", kind="b"), mine, kinds="ac"
+        )
+        assert gangs_helped(cluster, DEVICE, "mine") == (("ml", "one"),)
+
+    def test_nobody_is_helped_while_another_taint_stays(self) -> None:
+        selector = dict(zip(("driver", "pool", "device"), DEVICE, strict=True))
+        rules = [rule(name, selector, taint(name, None, "NoSchedule")) for name in ("mine", "theirs")]
+        assert gangs_helped(self.world(*self.waiting("w"), *rules), DEVICE, "mine") == ()
+
+    def test_a_rule_without_an_effect_keeps_nobody(self) -> None:
+        selector = dict(zip(("driver", "pool", "device"), DEVICE, strict=True))
+        only_looks = rule("mine", selector, taint("x", None, "None"))
+        assert gangs_helped(self.world(*self.waiting("w", count=3), only_looks), DEVICE, "mine") == ()
+
+    def test_what_is_asked_for_is_kept_in_step(self) -> None:
+        cluster = self.world(*self.waiting("w", count=3))
+        assert self.lost(cluster) == ["w"]
+        parts = self.waiting("late", count=3)
+        for part in parts:
+            cluster.apply(added(part))
+        assert self.lost(cluster) == ["late", "w"]
+        cluster.apply(deleted(parts[2]))
+        assert self.lost(cluster) == ["w"]
+
+    def test_asking_leaves_the_diagnoses_as_they_are(self) -> None:
+        cluster = self.world(*self.waiting("w", count=3), kinds="aa")
+        before = Diagnoses(cluster).of(("ml", "w"))
+        self.lost(cluster)
+        assert Diagnoses(cluster).of(("ml", "w")) == before
