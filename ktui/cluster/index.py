@@ -39,5 +39,8 @@ class Index(Generic[V]):
     def __contains__(self, value: V) -> bool:
         return value in self._keys
 
+    def __bool__(self) -> bool:
+        return bool(self._keys)
+
     def values(self) -> Iterable[V]:
         return self._keys.keys()

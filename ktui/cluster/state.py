@@ -23,6 +23,7 @@ from ktui.model.autoscaler import HorizontalPodAutoscaler
 from ktui.model.claim import ResourceClaim, ResourceClaimTemplate
 from ktui.model.event import Event
 from ktui.model.frame import Frame, Listed, StreamState
+from ktui.model.job import Job
 from ktui.model.meta import Key, Object, condition
 from ktui.model.node import Node
 from ktui.model.pod import DEFAULT_SCHEDULER, Pod
@@ -38,9 +39,15 @@ _PAIR = (
 
 O = TypeVar("O", bound=Object)  # noqa: E741 - the conventional name of an object type
 
-Entity = Literal["gangs", "devices", "claims", "taints", "autoscalers", "workloads", "pods", "timeline"]
+Entity = Literal["triage", "gangs", "devices", "claims", "taints", "autoscalers", "workloads", "pods", "timeline"]
 """What views show a row of. Keys: (namespace, name), except devices: DeviceId, taints: see `taints.TaintKey`, timeline: the
-number of the change."""
+number of the change, triage: see `TriageKey`."""
+
+TriageKey = tuple[Literal["gangs", "devices", "pools", "taints", "autoscalers"], tuple[str, ...]]
+"""A row of another view with its key there, or a pool of devices with its PoolId."""
+
+_TELLING = ("FailedScheduling", "FailedCreate", "SuccessfulCreate", "FailedResourceClaimCreation")
+"""Reasons of events that tell why a gang waits."""
 
 Selection = tuple[str | None, str | None, str | None]
 """What a taint rule selects: (driver, pool, device), None for any."""
@@ -52,6 +59,7 @@ class Dirty(Struct):
 
     gangs: set[Key] = field(default_factory=set)
     devices: set[DeviceId] = field(default_factory=set)
+    pools: set[PoolId] = field(default_factory=set)
     claims: set[Key] = field(default_factory=set)
     taints: set[tuple[str, ...]] = field(default_factory=set)
     autoscalers: set[Key] = field(default_factory=set)
@@ -63,6 +71,7 @@ class Dirty(Struct):
     def merge(self, other: Dirty) -> None:
         self.gangs |= other.gangs
         self.devices |= other.devices
+        self.pools |= other.pools
         self.claims |= other.claims
         self.taints |= other.taints
         self.autoscalers |= other.autoscalers
@@ -72,8 +81,19 @@ class Dirty(Struct):
         self.streams |= other.streams
 
     def __bool__(self) -> bool:
-        rows = (self.gangs, self.devices, self.claims, self.taints, self.autoscalers, self.workloads, self.pods)
+        rows = (self.gangs, self.devices, self.pools, self.claims, self.taints, self.autoscalers, self.workloads, self.pods)
         return self.streams or bool(self.timeline) or any(rows)
+
+    @property
+    def triage(self) -> set[TriageKey]:
+        """Of the triage, whose rows are those of other views."""
+        return {
+            *(("gangs", key) for key in self.gangs),
+            *(("devices", key) for key in self.devices),
+            *(("pools", key) for key in self.pools),
+            *(("taints", key) for key in self.taints if key[0] == "rule"),
+            *(("autoscalers", key) for key in self.autoscalers),
+        }
 
 
 class Cluster:
@@ -88,6 +108,7 @@ class Cluster:
         self.pods_by_workload: Index[Key] = Index(_pod_workload)
         self.pods_by_claim: Index[Key] = Index(pod_claims)
         self.pods_by_node: Index[str] = Index(_pod_node)
+        self.pods_by_owner: Index[str] = Index(_gang_owner)
         self.pods_by_awaited_template: Index[Key] = Index(_awaited_templates)
         self.pods_by_scheduler: Index[str] = Index(_other_scheduler)
         self.attempts_by_scheduler: Index[str] = Index(_attempted_by)
@@ -95,13 +116,16 @@ class Cluster:
         self.slices_by_pool: Index[PoolId] = Index(_slice_pool)
         self.slices_by_node: Index[str] = Index(_slice_node)
         self.groups_by_workload: Index[Key] = Index(_group_workload)
+        self.workloads_by_job: Index[Key] = Index(_workload_job)
         self.groups_by_claim: Index[Key] = Index(_group_claims)
+        self.groups_by_owner: Index[str] = Index(_gang_owner)
         self.events_by_uid: Index[str] = Index(_event_uid)
         self.rules_by_selection: Index[Selection] = Index(_rule_selection)
         self._pools: dict[PoolId, Pool | None] = {}
         self.free_by_node: dict[str, dict[str, int]] = {}  # filled by `noderesources`, emptied here
         self.journal: Journal[str] = Journal()  # nodes on which there is more or less to be had
         self.gang_journal: Journal[Key] = Journal()  # gangs of which a row may look different
+        self.pool_journal: Journal[PoolId] = Journal()  # pools of which a slice changed
         self.timeline = Timeline()  # filled by whoever knows the time
 
     # --- in ---
@@ -140,6 +164,8 @@ class Cluster:
     def _noted(self, dirty: Dirty) -> Dirty:
         for key in dirty.gangs:
             self.gang_journal.note(key)
+        for pool in dirty.pools:
+            self.pool_journal.note(pool)
         return dirty
 
     def _take(self, delta: Delta, dirty: Dirty) -> None:
@@ -173,6 +199,7 @@ class Cluster:
                 self.pods_by_workload.update(key, old, new)
                 self.pods_by_claim.update(key, old, new)
                 self.pods_by_node.update(key, old, new)
+                self.pods_by_owner.update(key, old, new)
                 self.pods_by_awaited_template.update(key, old, new)
                 self.pods_by_scheduler.update(key, old, new)
                 self.attempts_by_scheduler.update(key, old, new)
@@ -184,9 +211,12 @@ class Cluster:
                 for obj in (old, new):
                     if isinstance(obj, ResourceSlice):
                         self._pools.pop(obj.pool_id, None)
+            case "Workload":
+                self.workloads_by_job.update(key, old, new)
             case "PodGroup":
                 self.groups_by_workload.update(key, old, new)
                 self.groups_by_claim.update(key, old, new)
+                self.groups_by_owner.update(key, old, new)
             case "Event":
                 self.events_by_uid.update(key, old, new)
             case "DeviceTaintRule":
@@ -259,6 +289,11 @@ class Cluster:
                     self._touch_holders(device, dirty)
             case HorizontalPodAutoscaler():
                 dirty.autoscalers.add(obj.key)
+            case Event() if obj.reason in _TELLING:
+                self._touch_event(obj, dirty)
+            case Job():
+                self._touch_owned(obj.metadata.uid, dirty)
+                self._touch_gangs_of_job(obj.key, dirty)
             case _:
                 pass
 
@@ -288,6 +323,33 @@ class Cluster:
                     dirty.gangs.add(sibling)
                     dirty.pods.update(self.pods_by_group[sibling])
 
+    def _touch_event(self, event: Event, dirty: Dirty) -> None:
+        """Gangs whose pods the scheduler refused, or whose pods or claims cannot be made."""
+        about = event.involved_object
+        key = (about.namespace, about.name)
+        if about.kind == "Pod":
+            self._touch_gangs_of((key,), dirty)
+        elif about.kind == "PodGroup":
+            dirty.gangs.add(key)
+        else:
+            self._touch_owned(about.uid, dirty)
+            self._touch_gangs_of_job(key, dirty)
+
+    def _touch_owned(self, uid: str, dirty: Dirty) -> None:
+        dirty.gangs.update(self.groups_by_owner[uid])
+        self._touch_gangs_of(self.pods_by_owner[uid], dirty)
+
+    def _touch_gangs_of_job(self, job: Key, dirty: Dirty) -> None:
+        """Groups whose Workload names the Job as its controller: a reference by name."""
+        for workload in self.workloads_by_job[job]:
+            dirty.gangs.update(self._gangs_of_workload(workload))
+            self._touch_gangs_of(self.pods_by_workload[workload], dirty)
+
+    def _gangs_of_workload(self, workload: Key) -> Iterator[Key]:
+        yield from self.groups_by_workload[workload]
+        if (found := self.workload(workload)) is not None:
+            yield from ((found.namespace, f"{found.name}/{group.name}") for group in found.spec.pod_groups or ())
+
     def _touch_gangs_of(self, pod_keys: Iterable[Key], dirty: Dirty) -> None:
         pods = (self.pod(key) for key in pod_keys)
         dirty.gangs.update((pod.namespace, pod.group) for pod in pods if pod is not None and pod.group)
@@ -301,6 +363,7 @@ class Cluster:
 
     def _touch_pool(self, piece: ResourceSlice, dirty: Dirty) -> None:
         """A slice may change which generation counts, so every device and driver taint of its pool may look different."""
+        dirty.pools.add(piece.pool_id)
         for other in (piece, *self._slices(piece.pool_id)):
             for device in other.spec.devices or ():
                 device_id = (*other.pool_id, device.name)
@@ -377,6 +440,8 @@ class Cluster:
 
     def rules_of(self, device: DeviceId) -> list[DeviceTaintRule]:
         """The rules that taint the device, by name. Costs the same however many rules there are for other devices."""
+        if not self.rules_by_selection:
+            return []
         driver, pool, name = device
         selections = itertools.product((None, driver), (None, pool), (None, name))
         keys = sorted(key for selection in selections for key in self.rules_by_selection[selection])
@@ -516,6 +581,17 @@ def _slice_node(obj: Object) -> Iterable[str]:
 def _group_workload(obj: Object) -> Iterable[Key]:
     if isinstance(obj, PodGroup) and (ref := obj.spec.workload_ref) is not None and ref.workload_name:
         yield (obj.namespace, ref.workload_name)
+
+
+def _gang_owner(obj: Object) -> Iterable[str]:
+    """The uid of what makes the group, or the pods of a gang."""
+    if (isinstance(obj, PodGroup) or (isinstance(obj, Pod) and obj.group)) and (owner := obj.metadata.controller):
+        yield owner.uid
+
+
+def _workload_job(obj: Object) -> Iterable[Key]:
+    if isinstance(obj, Workload) and (named := obj.spec.controller_ref) is not None and named.kind == "Job":
+        yield (obj.namespace, named.name)
 
 
 def _group_claims(obj: Object) -> Iterable[Key]:

@@ -23,6 +23,7 @@ from ktui.diagnose.supply import Supply
 from ktui.diagnose.verdict import Verdict, judge
 from ktui.model.meta import Key
 
+_SAID_BY = ("Pod", "PodGroup", "Workload", "ResourceClaim", "ResourceClaimTemplate")
 _KEPT: WeakKeyDictionary[Cluster, Diagnoses] = WeakKeyDictionary()
 
 
@@ -59,6 +60,7 @@ class Diagnoses:
         self._supply = Supply(cluster)
         self._position = cluster.gang_journal.position
         self._revision, self._epoch = self._supply.revision, self._supply.epoch
+        self._read = self._readable()
         self._kept: dict[Key, Diagnosis] = {}
         self._asked: dict[object, _Asked] = {}
         self._asks: dict[Key, object] = {}
@@ -110,7 +112,9 @@ class Diagnoses:
     def _sync(self) -> None:
         self._position, changed = self._cluster.gang_journal.since(self._position)
         self._supply.sync()
-        if changed is None or self._supply.epoch != self._epoch:
+        read = self._readable()
+        if changed is None or self._supply.epoch != self._epoch or read != self._read:
+            self._read = read
             self._stale.update(self._kept)
             self._kept.clear()
             self._asked.clear()
@@ -124,6 +128,10 @@ class Diagnoses:
         if self._supply.revision != self._revision:
             self._judge_again()
         self._revision, self._epoch = self._supply.revision, self._supply.epoch
+
+    def _readable(self) -> tuple[tuple[bool, bool], ...]:
+        """What can be said not to be there: that depends on what can be read."""
+        return tuple((self._cluster.synced(kind), self._cluster.readable(kind)) for kind in _SAID_BY)
 
     def _judge_again(self) -> None:
         for asked in self._asked.values():

@@ -76,7 +76,7 @@ _scheduled = st.builds(
 
 @st.composite
 def pods(draw: st.DrawFn) -> Document:
-    metadata = draw(_meta(PODS))
+    metadata = _owned(draw(_meta(PODS)), draw(st.lists(_of(*_JOBS), max_size=1)))
     claims = draw(
         st.lists(
             st.fixed_dictionaries({"name": _of("x", "y")}).flatmap(
@@ -169,7 +169,7 @@ def claims(draw: st.DrawFn) -> Document:
     return {
         "kind": "ResourceClaim",
         "metadata": _owned(metadata, draw(st.lists(_of(*owners), max_size=1))),
-        "spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu", "count": 1}}]}},
+        "spec": {"devices": draw(_asked())},
         "status": {
             "allocation": draw(_maybe(results.map(lambda found: {"devices": {"results": found}}))),
             "reservedFor": draw(st.lists(_of(*consumers), max_size=2)),
@@ -178,10 +178,33 @@ def claims(draw: st.DrawFn) -> Document:
 
 
 @st.composite
+def _asked(draw: st.DrawFn) -> Document:
+    """What a claim asks for."""
+    expression = f'device.attributes["{DRIVER}"].?model.orValue("") == "a"'
+    exactly = {
+        "deviceClassName": draw(_of("gpu", "gpu", "gone")),
+        "count": draw(_of(1, 1, 2)),
+        "selectors": draw(_of(None, None, [{"cel": {"expression": expression}}], [{"cel": {"expression": "junk("}}])),
+        "tolerations": draw(_of(None, None, [{"operator": "Exists"}])),
+    }
+    return {
+        "requests": [{"name": "gpu", "exactly": exactly}],
+        "constraints": draw(_of(None, None, [{"matchAttribute": f"{DRIVER}/numa"}])),
+    }
+
+
+@st.composite
 def slices(draw: st.DrawFn) -> Document:
     consumption = [{"counterSet": "gpu", "counters": {"memory": {"value": "1"}}}]
+    attributes = _of(None, *({"model": {"string": model}, "numa": {"int": numa}} for model in "ab" for numa in (0, 1)))
     device = st.fixed_dictionaries(
-        {"name": _of(*DEVICES), "taints": _taints, "consumesCounters": _of(None, consumption)},
+        {
+            "name": _of(*DEVICES),
+            "taints": _taints,
+            "consumesCounters": _of(None, consumption),
+            "attributes": attributes,
+            "allowMultipleAllocations": _of(*(None,) * 5, True),
+        },
     )
     devices = st.lists(device, max_size=2)
     counters = [{"name": "gpu", "counters": {"memory": {"value": "1"}}}]
@@ -237,6 +260,9 @@ def rules(draw: st.DrawFn) -> Document:
     }
 
 
+_JOBS = tuple({"kind": "Job", "name": "job", "uid": uid_of("job", namespace)} for namespace in ("ml", "lab"))
+
+
 @st.composite
 def groups(draw: st.DrawFn) -> Document:
     placed = st.builds(
@@ -254,7 +280,7 @@ def groups(draw: st.DrawFn) -> Document:
     )
     return {
         "kind": "PodGroup",
-        "metadata": _owned(draw(_meta(GROUPS)), draw(st.lists(st.just({"kind": "Job", "name": "job"}), max_size=1))),
+        "metadata": _owned(draw(_meta(GROUPS)), draw(st.lists(_of(*_JOBS), max_size=1))),
         "spec": {
             "workloadRef": draw(_of(None, *({"workloadName": name, "templateName": "t"} for name in WORKLOADS))),
             "schedulingPolicy": draw(_of({"basic": {}}, *({"gang": {"minCount": n}} for n in (0, 1, 2)))),
@@ -302,6 +328,46 @@ def nodes(draw: st.DrawFn) -> Document:
     }
 
 
+@st.composite
+def classes(draw: st.DrawFn) -> Document:
+    selectors = _of(None, [{"cel": {"expression": f'device.driver == "{DRIVER}"'}}])
+    return {
+        "kind": "DeviceClass",
+        "metadata": draw(_meta(("gpu", "ext"), namespaced=False)),
+        "spec": {"selectors": draw(selectors), "extendedResourceName": draw(_of(None, "example.com/gpu"))},
+    }
+
+
+@st.composite
+def events(draw: st.DrawFn) -> Document:
+    """What the scheduler and the controllers say; about an object that may be gone by now."""
+    kind, names = draw(_of(("Pod", PODS), ("PodGroup", GROUPS), ("Job", ("job",))))
+    metadata = draw(_meta(("e0", "e1", "e2")))
+    name = draw(_of(*names))
+    texts = ("exceeded quota: share, requested: pods=1, used: pods=2, limited: pods=2", "0/2 nodes are available")
+    return {
+        "kind": "Event",
+        "metadata": metadata,
+        "involvedObject": {
+            "kind": kind,
+            "namespace": metadata["namespace"],
+            "name": name,
+            "uid": uid_of(name, metadata["namespace"]),
+        },
+        "reason": draw(_of("FailedScheduling", "FailedCreate", "SuccessfulCreate", "FailedResourceClaimCreation")),
+        "message": draw(_of(*texts)),
+        "lastTimestamp": draw(_of(None, "2026-11-30T05:54:30Z")),
+    }
+
+
+@st.composite
+def jobs(draw: st.DrawFn) -> Document:
+    text = "exceeded quota: share, requested: pods=1"
+    conditions = [{"type": "FailureTarget", "status": "True", "message": text}]
+    metadata = draw(_meta(("job",)))
+    return {"kind": "Job", "metadata": metadata, "spec": {}, "status": {"conditions": draw(_of(None, conditions))}}
+
+
 def templates() -> st.SearchStrategy[Document]:
     return st.builds(lambda meta: {"kind": "ResourceClaimTemplate", "metadata": meta}, _meta(TEMPLATES))
 
@@ -316,9 +382,14 @@ _documents: dict[str, st.SearchStrategy[Document]] = {
     "HorizontalPodAutoscaler": autoscalers(),
     "ResourceClaimTemplate": templates(),
     "Node": nodes(),
+    "DeviceClass": classes(),
+    "Event": events(),
+    "Job": jobs(),
 }
 _OFTEN = ("Pod", "Pod", "Pod", "ResourceClaim", "ResourceClaim", "ResourceSlice", "DeviceTaintRule", "PodGroup")
-_KINDS = _of(*_OFTEN, "Workload", "HorizontalPodAutoscaler", "ResourceClaimTemplate", "Node")
+_KINDS = _of(
+    *_OFTEN, "Workload", "HorizontalPodAutoscaler", "ResourceClaimTemplate", "Node", "DeviceClass", "Event", "Job"
+)
 PHASES = ("watching", "waiting", "no-access", "listing", "absent")
 
 Step = tuple[str, str, Any]
