@@ -84,6 +84,10 @@ def _carry_out(args: argparse.Namespace) -> int:
         from ktui.commands import get
 
         return get.run(args)
+    if command == "why":
+        from ktui.commands import why
+
+        return why.run(args)
     if command in ("taint", "untaint", "min-replicas"):
         from ktui.commands import act
 
@@ -179,6 +183,10 @@ def parser() -> argparse.ArgumentParser:
         "-o", "--output", default="table", choices=("table", "wide", "json", "name"), help="form of the output"
     )
 
+    why = commands.add_parser("why", parents=[cluster, recorded], help="say why a gang or a pod waits, and what would help")
+    why.add_argument("name", metavar="[NAMESPACE/]NAME", help="a gang, its Workload or Job, or a pod")
+    why.add_argument("-o", "--output", default="text", choices=("text", "json"), help="form of the output")
+
     replay = commands.add_parser("replay", parents=[screen], help="show a recording")
     replay.add_argument("file", metavar="FILE", help="a .ktui, .ktui.gz or .ktui.zst file")
     replay.add_argument("--at", metavar="SECONDS", type=_seconds, default=0.0, help="where to start")
@@ -189,7 +197,10 @@ def parser() -> argparse.ArgumentParser:
     demo.add_argument("--incident", default="xid79", metavar="NAME", help="xid79 (the default), forgotten or asleep")
     demo.add_argument("--size", type=int, default=0, metavar="PODS", help="make a fleet of at least this many pods")
     demo.add_argument(
-        "--record", default=argparse.SUPPRESS, metavar="FILE", help="record what the screens show to a new .ktui.gz file"
+        "--record",
+        default=argparse.SUPPRESS,
+        metavar="FILE",
+        help="record what the screens show to a new .ktui.gz file",
     )
 
     _add_actions(commands, cluster)

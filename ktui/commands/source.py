@@ -23,15 +23,18 @@ class Filled(NamedTuple):
     namespace: str
 
 
-def fill(args: argparse.Namespace, kinds: tuple[str, ...], *, timeline: bool = False) -> Filled:
-    """Read what the command needs, with the timeline up to that moment if wanted. Raises KtuiError when it cannot."""
+def fill(
+    args: argparse.Namespace, kinds: tuple[str, ...], *, timeline: bool = False, everywhere: bool = False
+) -> Filled:
+    """Read what the command needs, with the timeline up to that moment if wanted. `everywhere`: of all namespaces, as far as
+    that is allowed, whichever is asked for. Raises KtuiError when it cannot."""
     if getattr(args, "at", None) is not None and not getattr(args, "recording", None):
         raise UsageError("--at goes with --recording")
     if getattr(args, "recording", None):
         return _from_recording(args, timeline=timeline)
     if timeline:
         raise UsageError("one look at a cluster sees no changes: the timeline needs --recording FILE")
-    return asyncio.run(_from_cluster(args, kinds))
+    return asyncio.run(_from_cluster(args, kinds, everywhere=everywhere))
 
 
 def _from_recording(args: argparse.Namespace, *, timeline: bool) -> Filled:
@@ -56,21 +59,24 @@ def _from_recording(args: argparse.Namespace, *, timeline: bool) -> Filled:
     return Filled(cluster, recording.header.start + reached, namespace)
 
 
-async def _from_cluster(args: argparse.Namespace, kinds: tuple[str, ...]) -> Filled:
+async def _from_cluster(args: argparse.Namespace, kinds: tuple[str, ...], *, everywhere: bool) -> Filled:
     """`kinds` begins with the one that the rows are made of."""
     from ktui.commands.cluster import wanted
-    from ktui.kube.once import first_error, read_once
+    from ktui.kube.once import first_error, read_once, read_widely
     from ktui.kube.opening import open_transport, resolve
 
     wish = wanted(args)
     target = resolve(wish)
     cluster = Cluster()
     # A device may be in use from any namespace: what is not of a namespace is joined with all of them.
-    everywhere = getattr(args, "all_namespaces", False) or not KINDS[kinds[0]].namespaced
-    namespace = "" if everywhere else target.namespace
+    all_of_them = getattr(args, "all_namespaces", False) or not KINDS[kinds[0]].namespaced
+    namespace = "" if all_of_them else target.namespace
     async with open_transport(wish, target) as transport:
         try:
-            await read_once(transport, kinds, namespace, cluster.apply)
+            if everywhere:
+                await read_widely(transport, kinds, target.namespace, cluster.apply)
+            else:
+                await read_once(transport, kinds, namespace, cluster.apply)
         except BaseExceptionGroup as group:
             raise first_error(group) or group from None
     return Filled(cluster, time.time(), namespace)

@@ -32,13 +32,14 @@ Cause = Literal[
 
 
 class Evidence(Struct, frozen=True):
-    """What was read, and from which object."""
+    """What was read, and from which object; `said`: in the scheduler's own words."""
 
     kind: str
     namespace: str
     name: str
     text: str
     since: float | None = None  # Unix seconds
+    said: bool = False
 
 
 class Funnel(Struct, frozen=True, rename="camel"):

@@ -46,13 +46,13 @@ def tell(supply: Supply, gang: GangDemand, found: Shortage) -> Told | None:
     told = _told(supply, gang, found, found.blame[0])
     further = [_in_short(supply, gang, found, other) for other in found.blame[1:]]
     message = "; ".join((told.message, *(f"then {text}" for text in further if text)))
-    others = (_hint(supply, gang, found, other) for other in found.alone if other != found.blame[0])
+    others = (hint(supply, gang, found, other) for other in found.alone if other != found.blame[0])
     return told._replace(message=message, unblock=(*told.unblock, *(text for text in others if text)))
 
 
 def _told(supply: Supply, gang: GangDemand, found: Shortage, blame: Obstacle) -> Told:
     facts, message = _facts(supply, gang, found, blame)
-    return Told(CAUSES[blame], message, facts, tuple(filter(None, (_hint(supply, gang, found, blame),))))
+    return Told(CAUSES[blame], message, facts, tuple(filter(None, (hint(supply, gang, found, blame),))))
 
 
 def _facts(supply: Supply, gang: GangDemand, found: Shortage, blame: Obstacle) -> tuple[dict[str, object], str]:
@@ -146,7 +146,7 @@ def _in_short(supply: Supply, gang: GangDemand, found: Shortage, blame: Obstacle
     return _facts(supply, gang, found, blame)[1]
 
 
-def _hint(supply: Supply, gang: GangDemand, found: Shortage, blame: Obstacle) -> str:
+def hint(supply: Supply, gang: GangDemand, found: Shortage, blame: Obstacle) -> str:
     line = found.line
     match blame:
         case "pools" if line is not None:

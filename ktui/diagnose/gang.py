@@ -205,7 +205,9 @@ def _tried(cluster: Cluster, gang: Gang) -> Diagnosis | Tried | None:
     told = said(cluster, gang)
     if not told:
         return None
-    evidence = tuple(Evidence(each.kind, each.namespace, each.name, each.words.text, each.at) for each in told)
+    evidence = tuple(
+        Evidence(each.kind, each.namespace, each.name, each.words.text, each.at, said=True) for each in told
+    )
     if message := _invalid(gang, told):
         return Diagnosis(gang.state, "GroupInvalid", message, {"message": message}, evidence)
     if gang.state == "Preempting":

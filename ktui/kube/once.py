@@ -35,6 +35,23 @@ async def read_once(
     return served
 
 
+async def read_widely(
+    transport: Transport, kinds: Iterable[str], namespace: str, sink: Callable[[Frame], object]
+) -> None:
+    """The same of all namespaces; of this one only, where all of them are not allowed."""
+    refused: list[StreamState] = []
+
+    def sort(frame: Frame) -> None:
+        if isinstance(frame, StreamState) and frame.phase == "no-access" and KINDS[frame.source.kind].namespaced:
+            refused.append(frame)
+        else:
+            sink(frame)
+
+    await read_once(transport, kinds, "", sort)
+    if refused and namespace:
+        await read_once(transport, [frame.source.kind for frame in refused], namespace, sink)
+
+
 async def _read(
     transport: Transport, served: Served, kind: Kind, namespace: str, sink: Callable[[Frame], object]
 ) -> None:

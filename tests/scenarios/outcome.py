@@ -10,6 +10,7 @@ from ktui.cluster.gangs import gang
 from ktui.cluster.state import Cluster
 from ktui.diagnose.diagnosis import Diagnosis
 from ktui.diagnose.gang import diagnose
+from ktui.diagnose.pods import diagnose_pod
 from ktui.model.frame import Frame, Listed
 from ktui.recording.reader import Recording
 from tests.scenarios import files
@@ -19,12 +20,13 @@ Verdict = Literal["right", "undecided", "wrong"]
 
 
 class Outcome(NamedTuple):
-    """One gang of one scenario. `truth` has state, cause, facts, orElse and words."""
+    """One gang, or pod outside gangs, of one scenario. `truth` has state, cause, facts, orElse and words."""
 
     scenario: str
     gang: str
     truth: Json
     answer: Diagnosis
+    kind: Literal["gang", "pod"] = "gang"
 
     @property
     def verdict(self) -> Verdict:
@@ -69,10 +71,16 @@ def _turned(frame: Frame) -> Frame:
 
 
 def outcomes(scenario: str, where: Path = files.DIRECTORY, *, backwards: bool = False) -> Iterator[Outcome]:
-    """One for each gang whose truth is known."""
+    """One for each gang, and each pod outside gangs, whose truth is known."""
     cluster = cluster_of(scenario, where, backwards=backwards)
-    for name, truth in files.truth_of(scenario, where)["gangs"].items():
+    truths = files.truth_of(scenario, where)
+    for name, truth in truths["gangs"].items():
         namespace, _, own = name.partition("/")
         found = gang(cluster, (namespace, own))
         assert found is not None, f"{scenario}: {name} is not in the recording"
         yield Outcome(scenario, name, truth, diagnose(cluster, found))
+    for name, truth in truths["pods"].items():
+        namespace, _, own = name.partition("/")
+        pod = cluster.pod((namespace, own))
+        assert pod is not None, f"{scenario}: {name} is not in the recording"
+        yield Outcome(scenario, name, truth, diagnose_pod(cluster, pod), "pod")

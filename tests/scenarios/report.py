@@ -45,14 +45,15 @@ def total(found: list[Outcome]) -> str:
     counts = Counter(outcome.verdict for outcome in found)
     scenarios = len({outcome.scenario for outcome in found})
     verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in ("right", "undecided", "wrong"))
-    return f"{scenarios} scenarios with {len(found)} gangs: {verdicts}."
+    pods = sum(outcome.kind == "pod" for outcome in found)
+    return f"{scenarios} scenarios with {len(found) - pods} gangs and {pods} pods outside gangs: {verdicts}."
 
 
 def claims(outcome: Outcome) -> tuple[str, str, str]:
     """What is said of one gang: why it is so, what is true, and ktui's answer without its sentence."""
     truth, answer = outcome.truth, outcome.answer
     return (
-        f"**{outcome.scenario}**, gang `{outcome.gang}`. {files.truth_of(outcome.scenario)['why']}",
+        f"**{outcome.scenario}**, {outcome.kind} `{outcome.gang}`. {files.truth_of(outcome.scenario)['why']}",
         f"- true: {_said(truth['state'], truth['cause'], truth['facts'])}",
         f"- ktui ({outcome.verdict}): {_said(answer.state, answer.cause, answer.facts)}: ",
     )

@@ -1,0 +1,67 @@
+"""`ktui why [NAMESPACE/]NAME`."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from collections.abc import Iterable
+
+import orjson
+
+from ktui.cluster.state import Cluster
+from ktui.commands.source import fill
+from ktui.diagnose.supply import Supply
+from ktui.errors import KtuiError
+from ktui.ui.safe import safe, to_ascii
+from ktui.ui.wrap import wrap
+from ktui.views import gangs, why
+from ktui.views.base import Line
+
+JSON_VERSION = 1
+_KINDS = (*gangs.VIEW.kinds, *gangs.VIEW.joins, "Job")
+_NARROWEST = 40  # cells; what is narrower yet is broken by the terminal
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print why a gang or a pod waits; 0, or 1 when there is none of that name."""
+    filled = fill(args, _KINDS, everywhere=True)
+    cluster = filled.cluster
+    _check_readable(cluster)
+    subject = why.find(cluster, args.name, filled.namespace)
+    found = why.account(Supply(cluster), subject)
+    if found is None:
+        raise KtuiError(f"{subject.shown} is gone")
+    if args.output == "json":
+        document = {"version": JSON_VERSION, **why.document(subject, found)}
+        sys.stdout.write(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
+    else:
+        sys.stdout.write(_text(why.lines(cluster, subject, found, filled.now, bar=_bar())))
+    return 0
+
+
+def _check_readable(cluster: Cluster) -> None:
+    """Nobody is said not to be there who could not be seen."""
+    if not cluster.synced("Pod"):
+        reason = next((stream.message for stream in cluster.streams_of(("Pod",)) if stream.message), "nothing was read")
+        raise KtuiError(f"pods cannot be read: {reason}")
+
+
+def _plain_terminal() -> bool:
+    return "utf" not in (sys.stdout.encoding or "").lower()
+
+
+def _bar() -> str:
+    """Bars are drawn for people only."""
+    if not sys.stdout.isatty():
+        return ""
+    return "#" if _plain_terminal() else "█"
+
+
+def _text(lines: Iterable[Line]) -> str:
+    """The lines for a terminal, broken to its width, or as they are for whoever reads a pipe. Cluster text is made safe here."""
+    if sys.stdout.isatty():
+        width = max(_NARROWEST, shutil.get_terminal_size().columns)
+        lines = (broken for line in lines for broken in wrap(line, width))
+    texts = ("".join(safe(cell.text) for cell in line).rstrip() for line in lines)
+    return "".join(f"{to_ascii(text.replace(why.STOP, '<')) if _plain_terminal() else text}\n" for text in texts)
