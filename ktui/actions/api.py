@@ -35,6 +35,13 @@ class ActionApi:
             raise UnexpectedAnswer(f"the server's answer is not the object {kind.resource} {name}")
         return answer
 
+    async def list(self, kind: Kind, version: str, namespace: str) -> tuple[Document, ...]:
+        """The objects of a namespace, fresh. UnexpectedAnswer when the answer is no list of objects."""
+        items = (await self._client.list(kind.group, version, kind.plural, namespace)).document.get("items")
+        if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+            raise UnexpectedAnswer(f"the server's answer is not a list of {kind.resource}")
+        return tuple(items)
+
     async def send(self, request: ActionRequest, *, dry_run: bool) -> Answer:
         """Send the plan's request; the dry run carries the very same body."""
         kind = request.kind

@@ -61,7 +61,8 @@ class ActionRequest(Struct, frozen=True):
 
 class Plan(Struct, frozen=True):
     """`sentence` says what happens, `before` and `after` what changes; `confirm` is the text a person must type, "" for a
-    plain yes. `done` tells from the state whether the cluster shows the result; `undo` rebuilds the state before."""
+    plain yes. `notes` are what else is worth knowing, a line each. `done` tells from the state whether the cluster shows the
+    result; `undo` rebuilds the state before."""
 
     action: ActionVerb
     title: str
@@ -72,6 +73,9 @@ class Plan(Struct, frozen=True):
     done: Callable[[Cluster], bool]
     applied: Callable[[Document | None], bool]  # does this object (None: gone) show that the request was carried out?
     blast: Blast = field(default_factory=Blast)
+    budgets: tuple[Key, ...] | None = ()  # PodDisruptionBudgets of the pods that go; None: they could not be read
+    helped: tuple[Key, ...] = ()  # gangs that wait and could be placed afterwards, each by itself
+    notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     confirm: str = ""
     foreign: bool = False  # it touches what somebody else made

@@ -11,9 +11,11 @@ import re
 from typing import Any, cast
 
 from ktui.actions.api import ActionApi
+from ktui.actions.budgets import budgets_over
+from ktui.actions.notes import eviction_notes
 from ktui.actions.plan import ActionRequest, AlreadyDoneError, NotPossibleError, Plan, Undo
 from ktui.cluster.state import Cluster
-from ktui.diagnose.blast import Blast, blast_of_taint
+from ktui.diagnose.blast import Blast, GangHit, blast_of_taint
 from ktui.errors import UsageError
 from ktui.kube.failures import ApiError
 from ktui.model.decode import from_builtins
@@ -77,7 +79,6 @@ async def plan_taint(
     """Plan to taint the device; when ktui's own rule for the same key is there already, to change it."""
     body = rule_body(device, taint, api.version(RULE), reason=reason, user=user)
     name = body["metadata"]["name"]
-    blast = blast_of_taint(cluster, device, taint)
     try:
         current = (await api.get(RULE, "", name)).document
     except ApiError as error:
@@ -87,6 +88,8 @@ async def plan_taint(
         before = "no taint"
     else:
         request, before = _change(current, body, device, taint, api.version(RULE))
+    blast = blast_of_taint(cluster, device, taint, replacing=name)
+    budgets = await budgets_over(api, cluster, (hit.key for hit in blast.deleted))
     where = "/".join(device)
     return Plan(
         action="taint",
@@ -98,6 +101,8 @@ async def plan_taint(
         done=lambda state: _has(state, name, taint),
         applied=lambda document: document is not None and _shows(document, device, taint),
         blast=blast,
+        budgets=budgets,
+        notes=tuple(eviction_notes(blast, budgets)),
         warnings=_warnings(cluster, device, taint, blast),
         confirm=_confirm(device, blast),
         button=_button(taint, blast),
@@ -182,11 +187,15 @@ def _warnings(cluster: Cluster, device: DeviceId, taint: DeviceTaint, blast: Bla
         found.append("no ResourceSlice publishes this device: check the name")
     if taint.effect == "NoExecute" and not cluster.synced("Pod", "ResourceClaim"):
         found.append("pods or claims cannot be read: who is hit is not fully known")
-    found += [
-        f"gang {hit.key[0]}/{hit.name} falls to {hit.left} of {hit.needed}: the whole job may stop"
-        for hit in blast.falling
-    ]
+    found += map(_falls, blast.falling)
     return tuple(found)
+
+
+def _falls(hit: GangHit) -> str:
+    name = f"{hit.key[0]}/{hit.name}"
+    if not hit.left:
+        return f"gang {name} loses all that run of it: the whole job stops"
+    return f"gang {name} falls to {hit.left} of {hit.needed}: the whole job may stop"
 
 
 def _confirm(device: DeviceId, blast: Blast) -> str:

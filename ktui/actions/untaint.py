@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, cast
 
 from ktui.actions.api import ActionApi
+from ktui.actions.notes import helped_note
 from ktui.actions.plan import ActionRequest, NotPossibleError, Plan, Undo, part
 from ktui.actions.taint import MANAGED_BY, RULE
 from ktui.cluster.state import Cluster
 from ktui.cluster.taints import EffectiveTaint, scope, taints_of
-from ktui.diagnose.blast import still_tainted
+from ktui.diagnose.blast import gangs_helped, still_tainted
 from ktui.errors import UsageError
 from ktui.kube.failures import ApiError
 from ktui.model.decode import from_builtins
@@ -33,6 +34,7 @@ async def plan_untaint(api: ActionApi, cluster: Cluster, device: DeviceId, *, ta
     text = EffectiveTaint(found.spec.taint, "rule", name).text
     preconditions = {"uid": found.metadata.uid, "resourceVersion": found.metadata.resource_version}
     options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions}
+    helped = gangs_helped(cluster, device, name)
     ours = (found.metadata.labels or {}).get(MANAGED_BY) == "ktui"
     return Plan(
         action="untaint",
@@ -43,6 +45,8 @@ async def plan_untaint(api: ActionApi, cluster: Cluster, device: DeviceId, *, ta
         after="no taint",
         done=lambda state: state.stores[RULE.name].get(("", name)) is None,
         applied=lambda after: _gone(after, found.metadata.uid),
+        helped=helped,
+        notes=(helped_note(helped),) if helped else (),
         warnings=_warnings(cluster, device, found, ours=ours),
         confirm="" if ours else name,
         foreign=not ours,

@@ -7,7 +7,7 @@ import asyncio
 import dataclasses
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import orjson
@@ -29,9 +29,20 @@ from ktui.kube.once import first_error, read_once
 from ktui.kube.opening import Wanted, open_transport, resolve
 from ktui.kube.target import Target
 from ktui.kube.transport import Transport
+from ktui.model.meta import Key
 from ktui.ui.safe import safe
 
-_JOINED = ("Pod", "PodGroup", "Workload", "ResourceClaim", "ResourceSlice", "DeviceTaintRule")
+_JOINED = (
+    "Pod",
+    "PodGroup",
+    "Workload",
+    "ResourceClaim",
+    "ResourceClaimTemplate",
+    "ResourceSlice",
+    "DeviceClass",
+    "DeviceTaintRule",
+    "Node",
+)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -125,6 +136,8 @@ def _preview(plan: Plan, where: AuditContext, rehearsal: Rehearsal) -> Iterator[
         yield f"    {hit.key[0]}/{hit.key[1]}{f' of gang {hit.gang}' if hit.gang else ''}{when}"
     if plan.blast.tolerating:
         yield f"  {len(plan.blast.tolerating)} pods tolerate it"
+    for note in plan.notes:
+        yield f"  {note}"
     for warning in (*plan.warnings, *rehearsal.warnings):
         yield f"  warning: {warning}"
     yield f"  {plan.request.method} {plan.request.path}"
@@ -185,6 +198,10 @@ def _print_json(args: argparse.Namespace, plan: Plan, rehearsal: Rehearsal, outc
             }
             for hit in plan.blast.gangs
         ],
+        "claims": _keys(plan.blast.claims),
+        "pendingGangs": _keys(plan.blast.pending),
+        "pdbs": None if plan.budgets is None else _keys(plan.budgets),
+        "placeableGangs": _keys(plan.helped),
         "warnings": [*plan.warnings, *rehearsal.warnings],
         "dryRun": {"status": rehearsal.status, "message": rehearsal.message},
         "result": {
@@ -197,3 +214,7 @@ def _print_json(args: argparse.Namespace, plan: Plan, rehearsal: Rehearsal, outc
         else None,
     }
     sys.stdout.write(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
+
+
+def _keys(keys: Iterable[Key]) -> list[dict[str, str]]:
+    return [{"namespace": namespace, "name": name} for namespace, name in keys]

@@ -60,6 +60,12 @@ class Api:
         call = getattr(self._objects, f"get_{scope}_custom_object")
         return _answer(await call(*path, name, _preload_content=False))
 
+    async def list(self, group: str, version: str, plural: str, namespace: str) -> Answer:
+        """All objects of a namespace; the document is a List."""
+        path, scope = _path(group, version, plural, namespace)
+        call = getattr(self._objects, f"list_{scope}_custom_object")
+        return _answer(await call(*path, _preload_content=False))
+
     async def create(
         self, group: str, version: str, plural: str, namespace: str, body: Document, *, dry_run: bool
     ) -> Answer:

@@ -251,6 +251,7 @@ def _lines(plan: Plan, rehearsal: Rehearsal) -> list[Line]:
     if blast.tolerating:
         count = len(blast.tolerating)
         lines.append((Cell(f"{count} pods tolerate it" if count > 1 else "1 pod tolerates it", "dim"),))
+    lines += [(Cell(note),) for note in plan.notes]
     lines += [
         (),
         (Cell("server dry run  ", "dim"), Cell(rehearsal.message or rehearsal.status)),

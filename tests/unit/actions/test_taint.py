@@ -168,6 +168,18 @@ class TestPlan:
             plan = await plan_taint(at.api, cluster, DEVICE, DeviceTaint(key="a", effect=effect))
         assert (plan.sentence, plan.confirm, plan.button, plan.warnings) == (sentence, "", "Taint", ())
 
+    async def test_a_gang_that_loses_all_that_run_stops(self, tmp_path: Path) -> None:
+        member = pod(
+            "p", group="train", node="node-1", spec={"resourceClaims": [{"name": "gpu", "resourceClaimName": "c"}]}
+        )
+        held = claim("c", [result("gpu-0")], reserved=[pod_consumer("p")])
+        async with rig(tmp_path) as at:
+            await at.look()
+            cluster = cluster_of(held, member, group("train", 1), piece("s", ["gpu-0"]))
+            plan = await plan_taint(at.api, cluster, DEVICE, XID)
+        assert plan.warnings == ("gang ml/train loses all that run of it: the whole job stops",)
+        assert plan.notes == ("held by 1 claim: ml/c",)
+
     async def test_warns_where_it_cannot_see(self, tmp_path: Path) -> None:
         async with rig(tmp_path) as at:
             await at.look()

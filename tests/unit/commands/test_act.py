@@ -142,6 +142,43 @@ def populate(server: Server) -> None:
     )
 
 
+def wait_for_a_device(server: Server) -> None:
+    """A gang of one pod that was refused, and a node with DEVICE alone."""
+    api = server.api
+    resources = {"cpu": "8", "pods": "10"}
+    ready = {"allocatable": resources, "conditions": [{"type": "Ready", "status": "True"}]}
+    api.create("Node", {"metadata": {"name": "node-1"}, "spec": {}, "status": ready})
+    api.create("DeviceClass", {"metadata": {"name": "gpu"}, "spec": {}})
+    pool = {"name": "node-1", "generation": 1, "resourceSliceCount": 1}
+    spec = {"driver": DRIVER, "pool": pool, "nodeName": "node-1", "devices": [{"name": "gpu-0"}]}
+    api.create("ResourceSlice", {"metadata": {"name": "s"}, "spec": spec})
+    requests = [{"name": "gpu", "exactly": {"deviceClassName": "gpu"}}]
+    api.create(
+        "ResourceClaim", {"metadata": {"name": "c", "namespace": "ml"}, "spec": {"devices": {"requests": requests}}}
+    )
+    policy = {"schedulingPolicy": {"gang": {"minCount": 1}}}
+    api.create("PodGroup", {"metadata": {"name": "eval", "namespace": "ml"}, "spec": policy})
+    refused = {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": "Unschedulable",
+        "message": "0/1 nodes are available",
+    }
+    claims = [{"name": "gpu", "resourceClaimName": "c"}]
+    api.create(
+        "Pod",
+        {
+            "metadata": {"name": "eval-0", "namespace": "ml"},
+            "spec": {
+                "schedulingGroup": {"podGroupName": "eval"},
+                "resourceClaims": claims,
+                "containers": [{"name": "m"}],
+            },
+            "status": {"phase": "Pending", "conditions": [refused]},
+        },
+    )
+
+
 def one_line(ended: Ended) -> str:
     """The one line of an error."""
     assert ended.err.startswith("ktui: ")
@@ -161,6 +198,7 @@ class TestTable:
             "no taint -> example.com/xid=79:NoExecute",
             "1 pod is deleted, without regard to PodDisruptionBudgets",
             "ml/train-0 of gang train",
+            "held by 1 claim: ml/c0",
             "warning: gang ml/train falls to 1 of 2: the whole job may stop",
             f"POST {RULES}",
             "server dry run: accepted",
@@ -236,6 +274,10 @@ class TestJson:
             "after": "example.com/xid=79:NoExecute",
             "podsDeleted": [{"namespace": "ml", "name": "train-0", "gang": "train", "afterSeconds": 0}],
             "gangs": [{"namespace": "ml", "name": "train", "running": 2, "left": 1, "minCount": 2}],
+            "claims": [{"namespace": "ml", "name": "c0"}],
+            "pendingGangs": [],
+            "pdbs": [],
+            "placeableGangs": [],
             "warnings": ["gang ml/train falls to 1 of 2: the whole job may stop"],
             "dryRun": {"status": "accepted", "message": "accepted"},
             "result": {
@@ -249,6 +291,24 @@ class TestJson:
     async def test_a_dry_run_has_no_result(self, at: Shell) -> None:
         ended = await at.run(*TAINT, "-o", "json", "--dry-run")
         assert json.loads(ended.out)["result"] is None
+
+    async def test_budgets_that_were_not_read_are_null(self, at: Shell) -> None:
+        populate(at.server)
+        at.server.faults.script("* /apis/policy/*", Answer(403, status_body(403, "Forbidden", "no")), repeat=True)
+        assert json.loads((await at.run(*TAINT, "-o", "json", "--dry-run")).out)["pdbs"] is None
+
+    async def test_gangs_that_wait_for_such_a_device(self, at: Shell) -> None:
+        """One loses a candidate with the taint, and could be placed without it."""
+        wait_for_a_device(at.server)
+        waits = [{"namespace": "ml", "name": "eval"}]
+        ended = await at.run("taint", WHERE, "hot:NoSchedule", "-o", "json", "--dry-run")
+        document = json.loads(ended.out)
+        assert (document["pendingGangs"], document["placeableGangs"]) == (waits, [])
+        assert (await at.run("taint", WHERE, "hot:NoSchedule", "-y")).code == 0
+        document = json.loads((await at.run("untaint", WHERE, "-o", "json", "--dry-run")).out)
+        assert (document["pendingGangs"], document["placeableGangs"]) == ([], waits)
+        ended = await at.run("untaint", WHERE, "--dry-run")
+        assert "  1 pending gang could then be placed: ml/eval\n" in ended.out
 
     async def test_a_refusal_is_in_both(self, at: Shell) -> None:
         at.server.add_autoscaler(metric="Resource")
