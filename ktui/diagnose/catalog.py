@@ -57,7 +57,7 @@ class Catalog:
         self._room_numbers: dict[Room, int] = {}
         self._pools_of: dict[str, dict[PoolId, None]] = {}
         self.on_node: dict[str, int] = {}  # node → number of its room
-        self.counts: Counter[int] = Counter()  # number of a room → how many nodes have it
+        self.nodes_with: dict[int, dict[str, None]] = {}  # number of a room → the nodes that have it
         self.floating: dict[PoolId, tuple[PoolRoom, tuple[Reach, ...]]] = {}
         self.capacities: dict[tuple[tuple[ClaimDemand, ...], Without], dict[int, int | str]] = {}
         """Pods with these claims that a room takes, or why that is not known; filled by the supply, as is `counted`."""
@@ -111,7 +111,8 @@ class Catalog:
         are shared: their numbers mean the same in both."""
         other = copy.copy(self)
         other._edits = edits
-        other.on_node, other.counts, other.floating = dict(self.on_node), Counter(self.counts), {}
+        other.on_node, other.floating = dict(self.on_node), {}
+        other.nodes_with = {number: dict(there) for number, there in self.nodes_with.items()}
         other.update_floating()
         for node in nodes:
             if node in other.on_node:
@@ -130,11 +131,11 @@ class Catalog:
         number = self._number(tuple(self._pool_room(pool) for pool in pools if pool is not None))
         before = self.on_node.get(node)
         if before is not None:
-            self.counts[before] -= 1
-            if not self.counts[before]:
-                del self.counts[before]
+            del self.nodes_with[before][node]
+            if not self.nodes_with[before]:
+                del self.nodes_with[before]
         self.on_node[node] = number
-        self.counts[number] += 1
+        self.nodes_with.setdefault(number, {})[node] = None
 
     def _number(self, room: Room) -> int:
         number = self._room_numbers.get(room)
@@ -157,10 +158,23 @@ class Catalog:
         taints = self._taints(device_id) if device.taints or self._has_rules or self._edits.taints else ()
         if device_id not in self._cluster.claims_by_device:
             return Unit(number, False, taints)
+        if not device.allow_multiple_allocations:
+            return Unit(number, self._is_held(device_id), taints)
         shares = self._results(device_id)
-        if device.allow_multiple_allocations:
-            return Unit(number, False, taints, tuple(sorted(_sum(shares).items())), bool(shares))
-        return Unit(number, bool(shares), taints)
+        return Unit(number, False, taints, tuple(sorted(_sum(shares).items())), bool(shares))
+
+    def _is_held(self, device: DeviceId) -> bool:
+        """Whether a claim has the device, administrators apart."""
+        driver, pool, name = device
+        claims, released = self._cluster.stores["ResourceClaim"].objects, self._edits.released
+        for key in self._cluster.claims_by_device[device]:
+            claim = claims.get(key)
+            if claim is None or key in released:
+                continue
+            for r in claim.results:  # type: ignore[attr-defined]  # a store holds one kind
+                if r.device == name and r.pool == pool and r.driver == driver and not r.admin_access:
+                    return True
+        return False
 
     def _results(self, device: DeviceId) -> list[dict[str, str | int]]:
         """What each claim that has the device took of it; administrators do not count."""
@@ -181,7 +195,7 @@ class Catalog:
     def _counters(self, pool: Pool) -> Iterator[tuple[str, str, Decimal, Decimal]]:
         used: Counter[tuple[str, str]] = Counter()
         for name, published in pool.devices.items():
-            if published.device.consumes_counters and self._results((*pool.id, name)):
+            if published.device.consumes_counters and self._is_held((*pool.id, name)):
                 for counter_set, counter, amount in _draws(published.device):
                     used[counter_set, counter] += amount  # type: ignore[assignment]  # a Counter adds any number
         for counter_set, counters in pool.counters.items():

@@ -22,7 +22,7 @@ from ktui.diagnose.catalog import Catalog
 from ktui.diagnose.demand import Ask, ClaimDemand, GangDemand, Part, Want, device_class
 from ktui.diagnose.diagnosis import Cause, Funnel
 from ktui.diagnose.room import NOTHING, Counts, Obstacle, Unit, Without, tolerated
-from ktui.diagnose.supply import MANY, Supply
+from ktui.diagnose.supply import Supply
 from ktui.diagnose.trial import floats, placeable
 from ktui.model.kinds import KINDS
 from ktui.model.resourceslice import PoolId
@@ -178,7 +178,8 @@ def _everything(supply: Supply, gang: GangDemand, line: Line | None, order: list
 
 def _reason(supply: Supply, gang: GangDemand) -> str:
     for part in gang.parts:
-        if reasons := supply.table(part).undecided:
+        table = supply.table(part)
+        if not table.reaches(part.pods) and (reasons := table.undecided):
             return Counter(reasons.values()).most_common(1)[0][0]
     return "there are too many ways to place its pods"
 
@@ -224,7 +225,7 @@ def _devices(supply: Supply, ask: Ask, part: Part) -> int:
     if not ask.all:
         return ask.count
     catalog = supply.catalog(part.demand.claims)
-    return max((supply.room_counts(ask.want, catalog, n).matching for n in catalog.counts), default=0)
+    return max((supply.room_counts(ask.want, catalog, n).matching for n in catalog.nodes_with), default=0)
 
 
 def _funnel(supply: Supply, gang: GangDemand, line: Line) -> Funnel:
@@ -247,9 +248,12 @@ def _satisfying(supply: Supply, gang: GangDemand, line: Line) -> int | None:
     if len(gang.parts) != 1 or gang.shared or floats(supply, gang.parts[0]):
         return None
     part = gang.parts[0]
-    pods = supply.table(part, frozenset(NODE))
+    table = supply.table(part, frozenset(NODE))
     each = line.need // part.pods if part.pods else 0
-    return None if pods.undecided or pods.total >= MANY else min(line.counts.free, pods.total * each)
+    if not each:
+        return None
+    pods = table.at_most(-(-line.counts.free // each))
+    return None if table.undecided else min(line.counts.free, pods * each)
 
 
 # --- the things to blame, by name ---
@@ -258,9 +262,9 @@ def _satisfying(supply: Supply, gang: GangDemand, line: Line) -> int | None:
 def blocking_taint(line: Line, catalog: Catalog) -> str:
     """Key of the taint that keeps most of the devices that would do from being allocated."""
     keys: Counter[str] = Counter()
-    for number, nodes in catalog.counts.items():
+    for number, nodes in catalog.nodes_with.items():
         for pool in catalog.room(number):
-            _count_taints(line.want, pool.units, catalog, nodes, keys)
+            _count_taints(line.want, pool.units, catalog, len(nodes), keys)
     for pool, _ in catalog.floating.values():
         _count_taints(line.want, pool.units, catalog, 1, keys)
     return min(keys, key=lambda key: (-keys[key], key), default="")

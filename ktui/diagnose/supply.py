@@ -35,6 +35,9 @@ from ktui.model.taintrule import DeviceTaintRule
 MANY = 1 << 20
 """As many pods as anybody asks for: where nothing limits them."""
 
+FRESH: Without = frozenset(("use", "taints", "pools"))
+"""What a node has not that is like another and new."""
+
 _TABLES = 512
 _READ = ("ResourceSlice", "DeviceClass", "ResourceClaim", "DeviceTaintRule", "Node")
 _CATALOGS = 16
@@ -44,49 +47,71 @@ class Table:
     """How many pods like `part.pod` each node can take, with some of what stands in the way imagined away."""
 
     def __init__(self, supply: Supply, part: Part, without: Without) -> None:
-        self.on_node: dict[str, int] = {}
-        self.total = 0
         self.undecided: dict[str, str] = {}  # node → why it is not known
+        self._on_node: dict[str, int] = {}
+        self._total = 0
         self._supply = supply
         self._part = part
         self._without = without
         self._claims = part.demand.claims
         self._catalog = supply.catalog(part.demand.claims) if part.demand.claims else None
         if self._catalog is not None and not part.demand.extended:
-            self._fill(self._catalog)
+            self._waiting = dict.fromkeys((*self._nodes_with_devices(self._catalog), *supply.extra))
         else:
-            for node in supply.nodes():
-                self.update(node)
+            self._waiting = dict.fromkeys(supply.nodes())
 
-    def _fill(self, catalog: Catalog) -> None:
-        """Look at the nodes that have any device for the pods: of a large fleet that is seldom all of it."""
-        room = {n for n in catalog.counts if self._supply.devices_in(catalog, self._claims, self._without, n) != 0}
-        for node, number in catalog.on_node.items():
-            if number in room:
-                self.update(node)
+    def _nodes_with_devices(self, catalog: Catalog) -> Iterator[str]:
+        """The nodes that have any device for the pods: of a large fleet that is seldom all of it."""
+        for number, nodes in catalog.nodes_with.items():
+            if self._supply.devices_in(catalog, self._claims, self._without, number) != 0:
+                yield from nodes
+
+    def reaches(self, pods: int) -> bool:
+        """Whether there is a place for so many; looks at no more nodes than that takes."""
+        while self._total < pods and self._waiting:
+            self._look_at(self._waiting.popitem()[0])
+        return self._total >= pods
+
+    def at_most(self, pods: int) -> int:
+        """For how many of so many there is a place."""
+        self.reaches(pods)
+        return min(self._total, pods)
+
+    @property
+    def on_node(self) -> Mapping[str, int]:
+        """All nodes that take any, and how many."""
+        while self._waiting:
+            self._look_at(self._waiting.popitem()[0])
+        return self._on_node
 
     def update(self, node: str) -> None:
-        """Look at a node again."""
+        """Look at a node again, if it was looked at."""
+        if node not in self._waiting:
+            self._look_at(node)
+
+    def _look_at(self, node: str) -> None:
         self.undecided.pop(node, None)
         try:
-            count = self._count(node) * (1 + self._supply.extra.get(node, 0))
+            count = self._count(node, self._without)
+            if more := self._supply.extra.get(node, 0):
+                count += more * self._count(node, self._without | FRESH)
         except Undecided as e:
             self.undecided[node] = str(e)
             count = 0
-        before = self.on_node.pop(node, 0)
-        self.total += count - before
+        before = self._on_node.pop(node, 0)
+        self._total += count - before
         if count:
-            self.on_node[node] = count
+            self._on_node[node] = count
 
-    def _count(self, node: str) -> int:
+    def _count(self, node: str, without: Without) -> int:
         resources, claims, catalog = self._part.demand.resources, self._claims, self._catalog
         if self._part.demand.extended:
             resources, claims = self._supply.split(self._part.demand, node)
             catalog = self._supply.catalog(claims) if claims else None
-        count = MANY if catalog is None else self._supply.devices_for(catalog, claims, self._without, node)
-        if not count or not self._supply.may_run(self._part, self._without, node):
+        count = MANY if catalog is None else self._supply.devices_for(catalog, claims, without, node)
+        if not count or not self._supply.may_run(self._part, without, node):
             return 0
-        return count if "resources" in self._without else min(count, self._supply.times(resources, self._without, node))
+        return count if "resources" in without else min(count, self._supply.times(resources, without, node))
 
 
 class Supply:
@@ -96,7 +121,7 @@ class Supply:
         self.cluster = cluster
         self.selection = Selection(cluster)
         self._edits = Edits()
-        self.extra: dict[str, int] = {}  # node → how many more like it there are imagined to be
+        self.extra: dict[str, int] = {}  # node → how many more like it, and empty, there are imagined to be
         self._given_back: dict[str, dict[str, int]] = {}  # node → what pods that are imagined gone had of it
         self._position = cluster.journal.position
         self.knows_nodes = False
@@ -142,7 +167,7 @@ class Supply:
         return [*map(id, self.cluster.all(DeviceClass))], broad, read, self.knows_nodes
 
     def edited(self, edits: Edits, extra: tuple[tuple[str, int], ...] = ()) -> Supply:
-        """The supply as it would be with these edits and `extra` (node, how many more like it); not kept in step."""
+        """The supply as it would be with these edits and `extra` (node, how many more like it, empty); not kept in step."""
         other = Supply(self.cluster)
         other._edits, other.extra, other.selection = edits, dict(extra), self.selection
         for key in edits.gone:
@@ -178,13 +203,13 @@ class Supply:
     def counts(self, want: Want, catalog: Catalog) -> Counts:
         """The funnel of one kind of request over all devices."""
         total = Counts()
-        for number, times in catalog.counts.items():
-            total = total.plus(self.room_counts(want, catalog, number), times)
+        for number, nodes in catalog.nodes_with.items():
+            total = total.plus(self.room_counts(want, catalog, number), len(nodes))
         for pool, _ in catalog.floating.values():
             total = total.plus(count_room(want, (pool,), catalog.kinds))
         for node, more in self.extra.items():
             if (room := catalog.on_node.get(node)) is not None:
-                total = total.plus(self.room_counts(want, catalog, room), more)
+                total = total.plus(count_room(want, imagine(catalog.room(room), FRESH), catalog.kinds), more)
         return total
 
     def room_counts(self, want: Want, catalog: Catalog, number: int) -> Counts:

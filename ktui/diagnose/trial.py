@@ -14,12 +14,13 @@ from ktui.cluster.nodefit import matches_selector
 from ktui.diagnose.catalog import Reach
 from ktui.diagnose.demand import ClaimDemand, GangDemand, Part
 from ktui.diagnose.room import PoolRoom, Room, Undecided, Without, imagine, imagine_claims, place
-from ktui.diagnose.supply import Supply
+from ktui.diagnose.supply import FRESH, Supply
 from ktui.model.meta import Key
 from ktui.model.resourceslice import PoolId
 
 _RESOURCES: Without = frozenset(("resources",))
 _TRIES = 4_000
+_TWIN = "+"  # in no node's name: what follows is the number of one like it
 _BACKTRACKING = 64  # pods; more are only placed one after the other
 
 Allowed = Callable[[str], bool]
@@ -34,7 +35,7 @@ def placeable(supply: Supply, gang: GangDemand, without: Without) -> bool | None
             continue
         for imagined in (without | _RESOURCES, without):  # what nodes have left is counted only where it matters
             table = supply.table(part, imagined)
-            if table.total < part.pods:
+            if not table.reaches(part.pods):
                 return None if table.undecided else False
     if simple and len(gang.parts) == 1:
         return True
@@ -112,15 +113,16 @@ class Trial:
     def _candidates(self, part: Part) -> Iterator[str]:
         allowed = [self._where[key] for key in part.demand.shared if key in self._where]
         for node in self._supply.nodes():
-            if all(rule(node) for rule in allowed) and self._supply.may_run(part, self._without, node):
-                yield node
+            if self._supply.may_run(part, self._without, node):
+                every = (node, *(f"{node}{_TWIN}{number}" for number in range(self._supply.extra.get(node, 0))))
+                yield from (each for each in every if all(rule(each) for rule in allowed))
 
     def _put(self, part: Part, node: str) -> Callable[[], None] | None:
         """Place the pod on the node; returns what takes it back, None when it has no place there."""
         self._tries += 1
         if self._tries > _TRIES:
             raise Undecided("there are too many ways to place its pods")
-        resources, own = self._supply.split(part.demand, node)
+        resources, own = self._supply.split(part.demand, _like(node))
         before = self._left(node)
         if "resources" not in self._without and any(before.get(r, 0) < n for r, n in resources if n > 0):
             return None
@@ -189,7 +191,7 @@ class Trial:
     def _reaches(self, reach: Reach, node: str) -> bool:
         if isinstance(reach, str):
             return reach == node
-        found = self._supply.node(node)
+        found = self._supply.node(_like(node))
         return reach is None or (found is not None and matches_selector(reach, found))
 
     def _whole(self, node: str) -> tuple[list[tuple[PoolId, list[int] | None]], Room]:
@@ -197,7 +199,7 @@ class Trial:
         own."""
         rooms: dict[PoolId, tuple[list[int] | None, PoolRoom]] = {
             pool_id: (None, pool)
-            for pool_id, pool in zip(self._catalog.pool_order(node), self._room(node), strict=True)
+            for pool_id, pool in zip(self._catalog.pool_order(_like(node)), self._room(node), strict=True)
         }
         for pool_id, pool in self._floating.items():
             positions = [i for i, reach in enumerate(self._catalog.floating[pool_id][1]) if self._reaches(reach, node)]
@@ -209,11 +211,16 @@ class Trial:
 
     def _room(self, node: str) -> Room:
         found = self._local.get(node)
-        return found if found is not None else imagine(self._catalog.room_of(node), self._without)
+        if found is not None:
+            return found
+        return imagine(self._catalog.room_of(_like(node)), self._imagined_away(node))
+
+    def _imagined_away(self, node: str) -> Without:
+        return self._without | FRESH if _TWIN in node else self._without
 
     def _left(self, node: str) -> dict[str, int]:
         found = self._resources.get(node)
-        return found if found is not None else dict(self._supply.free(node, self._without))
+        return found if found is not None else dict(self._supply.free(_like(node), self._imagined_away(node)))
 
     def _reached(self, node: str) -> object:
         """What of the floating pools the node sees: nodes that see the same are alike."""
@@ -221,6 +228,11 @@ class Trial:
             tuple(self._reaches(reach, node) for reach in self._catalog.floating[pool_id][1])
             for pool_id in self._floating
         )
+
+
+def _like(node: str) -> str:
+    """The node that there is, of one that is imagined to be like it."""
+    return node.partition(_TWIN)[0]
 
 
 V = TypeVar("V")

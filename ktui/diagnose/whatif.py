@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ktui.cluster.allocation import reserved_for
-from ktui.cluster.state import Cluster, pod_claims
+from ktui.cluster.joins import pod_claims
+from ktui.cluster.state import Cluster
 from ktui.diagnose.catalog import Edits
 from ktui.diagnose.demand import GangDemand
 from ktui.diagnose.room import NOTHING
@@ -22,8 +23,8 @@ from ktui.model.resourceslice import DeviceId, DeviceTaint
 
 
 class Change(NamedTuple):
-    """What is imagined, all of it together. `nodes`: (name of a node, how many more like it). `taints`: devices with all the
-    taints that they have then, their driver's included."""
+    """What is imagined, all of it together. `nodes`: (name of a node, how many more like it, with nothing in use and no device
+    tainted). `taints`: devices with all the taints that they have then, their driver's included."""
 
     untainted: frozenset[DeviceId] = frozenset()
     gone: frozenset[Key] = frozenset()
@@ -36,7 +37,9 @@ class Change(NamedTuple):
         parts = [f"{'/'.join(device)} were untainted" for device in sorted(self.untainted)]
         parts += [f"gang {'/'.join(key)} were gone" for key in sorted(self.gone)]
         parts += [f"{'/'.join(device)} had {_named(taints)}" for device, taints in self.taints]
-        parts += [f"there were {count} more node{'s' if count != 1 else ''} like {name}" for name, count in self.nodes]
+        parts += [
+            f"there were {count} more empty node{'s' if count != 1 else ''} like {name}" for name, count in self.nodes
+        ]
         return " and ".join(parts)
 
 
