@@ -183,8 +183,18 @@ def parser() -> argparse.ArgumentParser:
         "-o", "--output", default="table", choices=("table", "wide", "json", "name"), help="form of the output"
     )
 
-    why = commands.add_parser("why", parents=[cluster, recorded], help="say why a gang or a pod waits, and what would help")
+    why = commands.add_parser(
+        "why", parents=[cluster, recorded], help="say why a gang or a pod waits, and what would help"
+    )
     why.add_argument("name", metavar="[NAMESPACE/]NAME", help="a gang, its Workload or Job, or a pod")
+    why.add_argument(
+        "--if",
+        dest="conditions",
+        action="append",
+        default=[],
+        metavar="CHANGE",
+        help="say what would be if: untaint=DRIVER/POOL/DEVICE, without=[NAMESPACE/]GANG or nodes=COUNTxNODE; repeatable",
+    )
     why.add_argument("-o", "--output", default="text", choices=("text", "json"), help="form of the output")
 
     replay = commands.add_parser("replay", parents=[screen], help="show a recording")

@@ -11,7 +11,8 @@ import orjson
 
 from ktui.cluster.state import Cluster
 from ktui.commands.source import fill
-from ktui.diagnose.supply import Supply
+from ktui.diagnose.account import Account
+from ktui.diagnose.diagnoses import Diagnoses, diagnoses_of
 from ktui.errors import KtuiError
 from ktui.ui.safe import safe, to_ascii
 from ktui.ui.wrap import wrap
@@ -29,15 +30,29 @@ def run(args: argparse.Namespace) -> int:
     cluster = filled.cluster
     _check_readable(cluster)
     subject = why.find(cluster, args.name, filled.namespace)
-    found = why.account(Supply(cluster), subject)
+    kept = diagnoses_of(cluster)
+    found = why.account(kept.supply, subject)
     if found is None:
         raise KtuiError(f"{subject.shown} is gone")
+    what_if = _what_if(args.conditions, kept, subject, found, filled.namespace)
     if args.output == "json":
-        document = {"version": JSON_VERSION, **why.document(subject, found)}
+        document = {"version": JSON_VERSION, **why.document(subject, found, what_if)}
         sys.stdout.write(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
     else:
-        sys.stdout.write(_text(why.lines(cluster, subject, found, filled.now, bar=_bar())))
+        lines = why.lines(cluster, subject, found, filled.now, bar=_bar())
+        further = ((), *why.what_if_lines(what_if, subject, found)) if what_if else ()
+        sys.stdout.write(_text((*lines, *further)))
     return 0
+
+
+def _what_if(
+    conditions: list[str], kept: Diagnoses, subject: why.Subject, found: Account, namespace: str
+) -> why.Imagined | None:
+    if not conditions:
+        return None
+    from ktui.commands.imagining import change_of
+
+    return why.imagine(kept, subject, found, change_of(kept.supply.cluster, conditions, namespace))
 
 
 def _check_readable(cluster: Cluster) -> None:

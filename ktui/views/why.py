@@ -11,10 +11,14 @@ from msgspec import to_builtins
 from ktui.cluster.gangs import display_name, gang, gang_keys
 from ktui.cluster.state import Cluster
 from ktui.diagnose.account import Account, Asked, account_of_gang, account_of_pod
+from ktui.diagnose.diagnoses import Diagnoses
 from ktui.diagnose.diagnosis import Diagnosis, Evidence, Funnel
 from ktui.diagnose.hints import by, devices_text, listed
 from ktui.diagnose.losses import Losses, holder_of
+from ktui.diagnose.room import NOTHING
 from ktui.diagnose.supply import Supply
+from ktui.diagnose.trial import placeable
+from ktui.diagnose.whatif import Change, imagined, placed_by
 from ktui.errors import KtuiError
 from ktui.model.meta import Key
 from ktui.model.pod import Pod
@@ -92,6 +96,30 @@ def account(supply: Supply, subject: Subject) -> Account | None:
     return account_of_gang(supply, found) if found is not None else None
 
 
+class Imagined(NamedTuple):
+    """What would be if. `placeable`: whether the subject could be placed then, None where that is not known, or where it is not
+    nodes or devices that it waits for. `gangs`: other pending gangs that could, each by itself."""
+
+    change: Change
+    placeable: bool | None
+    already: bool
+    gangs: tuple[Subject, ...]
+
+
+def imagine(kept: Diagnoses, subject: Subject, found: Account, change: Change) -> Imagined:
+    """What the change would bring to the subject, and to all gangs that were tried in vain."""
+    cluster, supply = kept.supply.cluster, kept.supply
+    asking = [(key, asked.demand) for asked in kept.asking() for key in asked.gangs if key != subject.key]
+    others = placed_by(supply, change, sorted(asking, key=lambda pair: pair[0]))
+    demand = found.demand
+    return Imagined(
+        change,
+        placeable(imagined(supply, change), demand, NOTHING) if demand is not None else None,
+        demand is not None and placeable(supply, demand, NOTHING) is True,
+        tuple(gang_subject(cluster, key) for key in others),
+    )
+
+
 def created(cluster: Cluster, subject: Subject) -> float | None:
     """Unix seconds since when it exists."""
     if subject.kind == "pod":
@@ -104,7 +132,7 @@ def created(cluster: Cluster, subject: Subject) -> float | None:
 # --- as JSON ---
 
 
-def document(subject: Subject, found: Account) -> Document:
+def document(subject: Subject, found: Account, what_if: Imagined | None = None) -> Document:
     """The answer as `why -o json` gives it."""
     diagnosis = found.diagnosis
     return {
@@ -118,7 +146,13 @@ def document(subject: Subject, found: Account) -> Document:
         "evidence": [_evidence_document(item) for item in diagnosis.evidence],
         "funnel": to_builtins(diagnosis.funnel) if diagnosis.funnel else None,
         "unblock": list(diagnosis.unblock),
+        "whatIf": _what_if_document(what_if) if what_if else None,
     }
+
+
+def _what_if_document(what_if: Imagined) -> Document:
+    gangs = [{"namespace": other.key[0], "name": other.key[1]} for other in what_if.gangs]
+    return {"change": what_if.change.text, "placeable": what_if.placeable, "gangs": gangs}
 
 
 def _evidence_document(item: Evidence) -> Document:
@@ -188,6 +222,32 @@ def _evidence_text(item: Evidence, now: float) -> str:
     name = f"{item.namespace}/{item.name}" if item.namespace else item.name
     age = f" · {format_age(now - item.since)}" if item.since is not None else ""
     return f"{item.kind} {name}: {item.text}{age}"
+
+
+def what_if_lines(what_if: Imagined, subject: Subject, found: Account) -> tuple[Line, ...]:
+    """What would be if, as lines to read."""
+    then, tone = _then(what_if, subject, found)
+    names = ", ".join(other.shown for other in what_if.gangs)
+    others = (
+        f"other pending gangs that could, each by itself: {names}"
+        if names
+        else "no other pending gang that cannot be placed now could"
+    )
+    return (
+        (Cell(f"{'if':<{LABEL}}", "dim"), Cell(what_if.change.text)),
+        (Cell(f"{'then':<{LABEL}}", "dim"), Cell(then, tone)),
+        (Cell(f"{'':<{LABEL}}", "dim"), Cell(others)),
+    )
+
+
+def _then(what_if: Imagined, subject: Subject, found: Account) -> tuple[str, Style]:
+    if found.demand is None:
+        return f"{subject.shown} waits for something else: {found.diagnosis.message}", "warn"
+    if what_if.placeable is None:
+        return f"it cannot be told whether {subject.shown} could be placed", "warn"
+    if not what_if.placeable:
+        return f"{subject.shown} could still not be placed", "bad"
+    return f"{subject.shown} could be placed{', as it could now' if what_if.already else ''}", "ok"
 
 
 # --- the funnel ---

@@ -46,7 +46,7 @@ def test_causes_and_facts(ktui: Ktui, name: str) -> None:
 
 def test_the_shape_of_the_json(ktui: Ktui) -> None:
     found = answer(ktui, "numa")
-    keys = "version kind namespace name state cause message facts evidence funnel unblock"
+    keys = "version kind namespace name state cause message facts evidence funnel unblock whatIf"
     assert list(found) == keys.split()
     assert (found["version"], found["kind"], found["namespace"], found["name"]) == (1, "gang", "research", "numa")
     assert list(found["evidence"][0]) == ["kind", "namespace", "name", "text", "since"]
@@ -65,7 +65,7 @@ def test_the_shape_of_the_json(ktui: Ktui) -> None:
 def test_every_key_of_the_json_is_explained(ktui: Ktui) -> None:
     found = answer(ktui, "numa")
     part = JSON[JSON.index("# JSON of `ktui why") :]
-    for key in (*found, *found["evidence"][0], *found["funnel"]):
+    for key in (*found, *found["evidence"][0], *found["funnel"], "change", "placeable", "gangs"):
         assert re.search(rf"`[^`]*\b{key}\b[^`]*`", part), key
     for cause in get_args(Cause):
         assert f"`{cause}`" in JSON
@@ -202,3 +202,59 @@ def test_nothing_is_said_not_to_be_there_that_was_not_read(ktui: Ktui, tmp_path:
     ran = why(ktui, "a", recording=write(tmp_path, []))
     assert (ran.code, ran.out) == (1, "")
     assert ran.err == "ktui: pods cannot be read: nothing was read\n"
+
+
+# --- what would be if ---
+
+TAINTED = [f"untaint=gpu.example.com/node-8/{device}" for device in ("gpu-0", "gpu-1")]
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "placeable", "others"),
+    [
+        ("tainted", TAINTED[:1], False, []),
+        ("tainted", TAINTED, True, []),
+        ("too-big", ["without=healthy"], True, []),
+        ("too-big", ["without=research/healthy"], True, []),
+        ("tainted", ["nodes=1xnode-0"], False, ["too-big"]),
+        ("short", ["nodes=1xnode-0"], None, ["too-big"]),
+        ("wrong-zone", ["nodes=3xnode-0"], False, ["too-big"]),
+    ],
+    ids=str,
+)
+def test_what_would_be_if(ktui: Ktui, name: str, changes: list[str], placeable: bool | None, others: list[str]) -> None:
+    found = answer(ktui, name, *(part for change in changes for part in ("--if", change)))["whatIf"]
+    assert found["placeable"] is placeable
+    assert [gang["name"] for gang in found["gangs"]] == others
+
+
+def test_what_would_be_if_as_text(ktui: Ktui) -> None:
+    ran = why(ktui, "tainted", *(part for change in TAINTED for part in ("--if", change)))
+    assert [re.sub(" +", " ", line) for line in ran.lines[-3:-1]] == [
+        "if gpu.example.com/node-8/gpu-0 were untainted and gpu.example.com/node-8/gpu-1 were untainted",
+        "then research/tainted could be placed",
+    ]
+    assert "waits for something else: 3 of 4 pods exist" in why(ktui, "short", "--if", TAINTED[0]).out
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "error"),
+    [
+        ("", 2, "--if takes untaint="),
+        ("untaint", 2, "--if takes untaint="),
+        ("frob=x", 2, "--if takes untaint="),
+        ("untaint=a/b", 2, "does not name a device"),
+        ("untaint=gpu.example.com/node-8/gpu-9", 1, "no device 'gpu.example.com/node-8/gpu-9' is published"),
+        ("untaint=gpu.example.com/node-0/gpu-0", 1, "has no taint"),
+        ("without=nope", 1, "no gang or pod 'nope'"),
+        ("nodes=node-0", 2, "is not COUNTxNODE"),
+        ("nodes=0xnode-0", 2, "is not COUNTxNODE"),
+        ("nodes=99999999999999999999xnode-0", 2, "is not COUNTxNODE"),
+        ("nodes=2x", 2, "is not COUNTxNODE"),
+        ("nodes=2xnope", 1, "no node 'nope'"),
+    ],
+)
+def test_a_change_that_cannot_be_imagined_is_one_line(ktui: Ktui, change: str, code: int, error: str) -> None:
+    ran = why(ktui, "numa", f"--if={change}")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (code, "", 1)
+    assert error in ran.err

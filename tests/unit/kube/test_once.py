@@ -11,7 +11,7 @@ from ktui.demo.access import Attributes, User
 from ktui.demo.apiserver import SERVES_1_37, ApiServer
 from ktui.errors import KtuiError
 from ktui.kube.failures import ApiError
-from ktui.kube.once import first_error, read_once
+from ktui.kube.once import first_error, read_once, read_widely
 from tests.faults import Answer, Drop, Faults, status_body
 from tests.unit.kube.harness import StaticCredentials, fast, pod, transport_to
 
@@ -60,6 +60,25 @@ async def test_a_forbidden_kind_does_not_break_the_others() -> None:
     (pods,), (rules,) = cluster.streams_of(("Pod",)), cluster.streams_of(("DeviceTaintRule",))
     assert (pods.phase, rules.synced) == ("no-access", True)
     assert 'User "viewer" cannot list resource "pods"' in pods.message
+
+
+@pytest.mark.parametrize(
+    ("everywhere", "somewhere", "seen"),
+    [(True, True, {"a", "b", "c"}), (False, True, {"c"}), (False, False, set())],
+)
+async def test_widely_is_as_far_as_that_is_allowed(everywhere: bool, somewhere: bool, seen: set[str]) -> None:
+    def authorizer(asked: Attributes) -> bool:
+        return asked.resource != "pods" or (somewhere if asked.namespace else everywhere)
+
+    cluster = Cluster()
+    async with ApiServer(tokens={TOKEN: User("tenant")}, authorizer=authorizer) as at:
+        for name, where in (("a", "ml"), ("b", "ml"), ("c", "lab")):
+            at.create("Pod", pod(name, where))
+        async with transport_to(at.url, timers=fast(), credentials=StaticCredentials(TOKEN)) as transport:
+            await read_widely(transport, ("Pod", "DeviceTaintRule"), "lab", cluster.apply)
+    (pods,) = cluster.streams_of(("Pod",))
+    assert (names(cluster), pods.synced, cluster.sees_all("Pod")) == (seen, bool(seen), everywhere)
+    assert cluster.synced("DeviceTaintRule")
 
 
 async def test_a_kind_that_is_not_served_says_what_is_missing() -> None:
