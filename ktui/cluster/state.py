@@ -124,6 +124,7 @@ class Cluster:
         self._pools: dict[PoolId, Pool | None] = {}
         self.free_by_node: dict[str, dict[str, int]] = {}  # filled by `noderesources`, emptied here
         self.journal: Journal[str] = Journal()  # nodes on which there is more or less to be had
+        self.revision = 0  # another number whenever anything is different
         self.gang_journal: Journal[Key] = Journal()  # gangs of which a row may look different
         self.pool_journal: Journal[PoolId] = Journal()  # pools of which a slice changed
         self.timeline = Timeline()  # filled by whoever knows the time
@@ -162,6 +163,7 @@ class Cluster:
         yield self._noted(dirty)
 
     def _noted(self, dirty: Dirty) -> Dirty:
+        self.revision += 1
         for key in dirty.gangs:
             self.gang_journal.note(key)
         for pool in dirty.pools:

@@ -58,6 +58,7 @@ class Diagnoses:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._supply = Supply(cluster)
+        self._seen = cluster.revision
         self._position = cluster.gang_journal.position
         self._revision, self._epoch = self._supply.revision, self._supply.epoch
         self._read = self._readable()
@@ -110,6 +111,11 @@ class Diagnoses:
         return stale
 
     def _sync(self) -> None:
+        if self._cluster.revision != self._seen:
+            self._seen = self._cluster.revision
+            self._look_again()
+
+    def _look_again(self) -> None:
         self._position, changed = self._cluster.gang_journal.since(self._position)
         self._supply.sync()
         read = self._readable()
