@@ -130,8 +130,8 @@ def troubles(gang: Gang) -> Counter[str]:
 def _unread(cluster: Cluster, gang: Gang) -> str:
     kind = unread_kind(cluster, gang)
     resource = KINDS[kind].plural if kind else "pods"
-    what = "how many pods it needs" if kind in ("PodGroup", "Workload") else "its pods"
-    return f"{resource} are not read, so {what} is not known"
+    what = "it needs" if kind in ("PodGroup", "Workload") else "it has"
+    return f"{resource} are not read, so how many pods {what} is not known"
 
 
 def _blocked(cluster: Cluster, gang: Gang) -> Diagnosis | None:

@@ -255,8 +255,16 @@ def test_a_missing_group_is_said_in_the_right_number(pods: int, words: str) -> N
     assert diagnose(cluster, found).message.startswith(words)
 
 
-def test_what_was_not_read_is_named() -> None:
-    cluster = b.cluster_of(b.pod("p", group="g", node="n"), without=["PodGroup"])
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("PodGroup", "podgroups are not read, so how many pods it needs is not known"),
+        ("Pod", "pods are not read, so how many pods it has is not known"),
+    ],
+)
+def test_what_was_not_read_is_named(kind: str, message: str) -> None:
+    known = b.pod("p", group="g", node="n") if kind == "PodGroup" else b.group("g", 2)
+    cluster = b.cluster_of(known, without=[kind])
     found = gang(cluster, ("ml", "g"))
     assert found is not None
-    assert diagnose(cluster, found).message == "podgroups are not read, so how many pods it needs is not known"
+    assert diagnose(cluster, found).message == message
