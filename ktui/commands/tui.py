@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -25,7 +26,10 @@ def run(args: argparse.Namespace) -> int:
 def _opener(args: argparse.Namespace, chosen: settings.Settings) -> Opener:
     if getattr(args, "command", None) == "replay":
         from ktui.commands.replay import ReplayOpener
+        from ktui.recording.reader import Recording
 
+        launch.check_terminal()
+        Recording(Path(args.file))  # what is no recording is said where the command was typed; this costs 20 ms
         return ReplayOpener(args.file, args.at)
     if getattr(args, "command", None) == "demo":
         from ktui.commands.demo import DemoOpener
@@ -43,8 +47,6 @@ def _output(args: argparse.Namespace) -> Output | None:
     """Of --record. Made before the screens, so that a file that cannot be written is said where the command was typed."""
     if not getattr(args, "record", None):
         return None
-    from pathlib import Path
-
     from ktui.recording.output import Output
 
     launch.check_terminal()

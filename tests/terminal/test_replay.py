@@ -44,6 +44,22 @@ def no_sockets(tmp_path: Path) -> dict[str, str]:
     return {"PYTHONPATH": f"{module.parent}{os.pathsep}{CHECKOUT}", "SOCKETS_LOG": str(tmp_path / "sockets.log")}
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("nowhere.ktui.gz", "No such file or directory"),
+        ("", "is not a regular file"),
+        ("x.ktui", "its first line is no header"),
+    ],
+)
+def test_what_is_no_recording_is_said_before_the_screens(tmp_path: Path, name: str, said: str) -> None:
+    (tmp_path / "x.ktui").write_text("hello\n")
+    with Screen("replay", str(tmp_path / name), home=tmp_path, size=(200, 24)) as screen:
+        assert screen.ended() == 2
+        assert said in screen.text
+        assert len(screen.text.strip().splitlines()) == 1
+
+
 def test_g11_a_replay_opens_no_socket_and_changes_nothing(tmp_path: Path, no_sockets: dict[str, str]) -> None:
     with Screen("replay", str(PATHS["xid79"]), "--at", "40", home=tmp_path, environ=no_sockets) as screen:
         screen.see(r"REPLAY")
