@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from ktui.cluster.state import Cluster, pod_claims
+from ktui.cluster.joins import pod_claims
+from ktui.cluster.state import Cluster
 from ktui.model.claim import AllocationResult, Consumer, ResourceClaim
 from ktui.model.meta import Key
 from ktui.model.pod import Container, Pod, PodClaim

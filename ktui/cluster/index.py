@@ -3,38 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ktui.model.meta import Key, Object
 
 V = TypeVar("V", bound=Hashable)
-_NONE: dict[Key, None] = {}
 
 
 class Index(Generic[V]):
-    """Value → keys of the objects that have it. `values` says which values an object has."""
+    """Value → keys of the objects that have it. `values` says which values an object has; all objects are of one kind."""
 
-    def __init__(self, values: Callable[[Object], Iterable[V]]) -> None:
+    def __init__(self, values: Callable[[Any], tuple[V, ...]]) -> None:
         self._values = values
-        self._keys: dict[V, dict[Key, None]] = {}
+        self._keys: dict[V, Key | dict[Key, None]] = {}  # most values are of one object: a dict each would be megabytes
 
     def update(self, key: Key, old: Object | None, new: Object | None) -> None:
-        before = frozenset(self._values(old)) if old is not None else frozenset()
-        after = frozenset(self._values(new)) if new is not None else frozenset()
-        for value in before - after:
-            keys = self._keys[value]
-            del keys[key]
-            if not keys:
-                del self._keys[value]
-        for value in after - before:
-            self._keys.setdefault(value, {})[key] = None
+        before = self._values(old) if old is not None else ()
+        after = self._values(new) if new is not None else ()
+        if before == after:
+            return
+        if before and after:
+            common = frozenset(before).intersection(after)
+            before = tuple(value for value in before if value not in common)
+            after = tuple(value for value in after if value not in common)
+        for value in before:
+            self._remove(value, key)
+        for value in after:
+            self._add(value, key)
+
+    def _add(self, value: V, key: Key) -> None:
+        known = self._keys.get(value)
+        if known is None:
+            self._keys[value] = key
+        elif isinstance(known, dict):
+            known[key] = None
+        elif known != key:
+            self._keys[value] = {known: None, key: None}
+
+    def _remove(self, value: V, key: Key) -> None:
+        known = self._keys.get(value)
+        if known == key:
+            del self._keys[value]
+        elif isinstance(known, dict):
+            known.pop(key, None)  # an object may have a value twice
+            if len(known) == 1:
+                self._keys[value] = next(iter(known))
 
     def __getitem__(self, value: V) -> Iterable[Key]:
         """The keys that have `value`, in the order they came."""
-        return self._keys.get(value, _NONE).keys()
+        known = self._keys.get(value)
+        if known is None:
+            return ()
+        return known.keys() if isinstance(known, dict) else (known,)
 
     def count(self, value: V) -> int:
-        return len(self._keys.get(value, _NONE))
+        known = self._keys.get(value)
+        return len(known) if isinstance(known, dict) else int(known is not None)
 
     def __contains__(self, value: V) -> bool:
         return value in self._keys

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from typing import Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 from msgspec import Struct, field
 
+from ktui.cluster import joins
 from ktui.cluster.index import Index
+from ktui.cluster.joins import Selection
 from ktui.cluster.journal import EVERYWHERE, Journal
 from ktui.cluster.moment import Moment, Stream
 from ktui.cluster.pools import Pool, PublishedDevice, assemble
@@ -24,9 +26,9 @@ from ktui.model.claim import ResourceClaim, ResourceClaimTemplate
 from ktui.model.event import Event
 from ktui.model.frame import Frame, Listed, StreamState
 from ktui.model.job import Job
-from ktui.model.meta import Key, Object, condition
+from ktui.model.meta import Key, Object
 from ktui.model.node import Node
-from ktui.model.pod import DEFAULT_SCHEDULER, Pod
+from ktui.model.pod import Pod
 from ktui.model.podgroup import PodGroup
 from ktui.model.resourceslice import Device, DeviceId, PoolId, ResourceSlice
 from ktui.model.taintrule import DeviceTaintRule
@@ -48,9 +50,6 @@ TriageKey = tuple[Literal["gangs", "devices", "pools", "taints", "autoscalers"],
 
 _TELLING = ("FailedScheduling", "FailedCreate", "SuccessfulCreate", "FailedResourceClaimCreation")
 """Reasons of events that tell why a gang waits."""
-
-Selection = tuple[str | None, str | None, str | None]
-"""What a taint rule selects: (driver, pool, device), None for any."""
 
 
 class Dirty(Struct):
@@ -81,7 +80,16 @@ class Dirty(Struct):
         self.streams |= other.streams
 
     def __bool__(self) -> bool:
-        rows = (self.gangs, self.devices, self.pools, self.claims, self.taints, self.autoscalers, self.workloads, self.pods)
+        rows = (
+            self.gangs,
+            self.devices,
+            self.pools,
+            self.claims,
+            self.taints,
+            self.autoscalers,
+            self.workloads,
+            self.pods,
+        )
         return self.streams or bool(self.timeline) or any(rows)
 
     @property
@@ -103,24 +111,44 @@ class Cluster:
         self._moment = Moment()
         self.stores = self._moment.stores
         self.streams = self._moment.streams
-        self.pods_by_group: Index[Key] = Index(_pod_group)
-        self.pods_by_replicated_group: Index[Key] = Index(_replicated_group)
-        self.pods_by_workload: Index[Key] = Index(_pod_workload)
-        self.pods_by_claim: Index[Key] = Index(pod_claims)
-        self.pods_by_node: Index[str] = Index(_pod_node)
-        self.pods_by_owner: Index[str] = Index(_gang_owner)
-        self.pods_by_awaited_template: Index[Key] = Index(_awaited_templates)
-        self.pods_by_scheduler: Index[str] = Index(_other_scheduler)
-        self.attempts_by_scheduler: Index[str] = Index(_attempted_by)
-        self.claims_by_device: Index[DeviceId] = Index(_claim_devices)
-        self.slices_by_pool: Index[PoolId] = Index(_slice_pool)
-        self.slices_by_node: Index[str] = Index(_slice_node)
-        self.groups_by_workload: Index[Key] = Index(_group_workload)
-        self.workloads_by_job: Index[Key] = Index(_workload_job)
-        self.groups_by_claim: Index[Key] = Index(_group_claims)
-        self.groups_by_owner: Index[str] = Index(_gang_owner)
-        self.events_by_uid: Index[str] = Index(_event_uid)
-        self.rules_by_selection: Index[Selection] = Index(_rule_selection)
+        self.pods_by_group: Index[Key] = Index(joins.pod_group)
+        self.pods_by_replicated_group: Index[Key] = Index(joins.replicated_group)
+        self.pods_by_workload: Index[Key] = Index(joins.pod_workload)
+        self.pods_by_claim: Index[Key] = Index(joins.pod_claims)
+        self.pods_by_node: Index[str] = Index(joins.pod_node)
+        self.pods_by_owner: Index[str] = Index(joins.pod_owner)
+        self.pods_by_awaited_template: Index[Key] = Index(joins.awaited_templates)
+        self.pods_by_scheduler: Index[str] = Index(joins.other_scheduler)
+        self.attempts_by_scheduler: Index[str] = Index(joins.attempted_by)
+        self.claims_by_device: Index[DeviceId] = Index(joins.claim_devices)
+        self.slices_by_pool: Index[PoolId] = Index(joins.slice_pool)
+        self.slices_by_node: Index[str] = Index(joins.slice_node)
+        self.groups_by_workload: Index[Key] = Index(joins.group_workload)
+        self.workloads_by_job: Index[Key] = Index(joins.workload_job)
+        self.groups_by_claim: Index[Key] = Index(joins.group_claims)
+        self.groups_by_owner: Index[str] = Index(joins.group_owner)
+        self.events_by_uid: Index[str] = Index(joins.event_uid)
+        self.rules_by_selection: Index[Selection] = Index(joins.rule_selection)
+        self.rules_by_exactness: Index[bool] = Index(joins.rule_is_exact)  # True: of one device
+        self._indexes: dict[str, tuple[Index[Any], ...]] = {
+            "Pod": (
+                self.pods_by_group,
+                self.pods_by_replicated_group,
+                self.pods_by_workload,
+                self.pods_by_claim,
+                self.pods_by_node,
+                self.pods_by_owner,
+                self.pods_by_awaited_template,
+                self.pods_by_scheduler,
+                self.attempts_by_scheduler,
+            ),
+            "ResourceClaim": (self.claims_by_device,),
+            "ResourceSlice": (self.slices_by_pool, self.slices_by_node),
+            "Workload": (self.workloads_by_job,),
+            "PodGroup": (self.groups_by_workload, self.groups_by_claim, self.groups_by_owner),
+            "Event": (self.events_by_uid,),
+            "DeviceTaintRule": (self.rules_by_selection, self.rules_by_exactness),
+        }
         self._pools: dict[PoolId, Pool | None] = {}
         self.free_by_node: dict[str, dict[str, int]] = {}  # filled by `noderesources`, emptied here
         self.journal: Journal[str] = Journal()  # nodes on which there is more or less to be had
@@ -171,80 +199,68 @@ class Cluster:
         return dirty
 
     def _take(self, delta: Delta, dirty: Dirty) -> None:
+        """Rows are found by the values that the object had and by those that it has, each while the indexes know them."""
+        old, new = delta.old, delta.new
         if _taints_as_before(delta):
             dirty.taints.add(("rule", delta.key[1]))
-            return
-        for obj in (delta.old, delta.new):
-            if obj is not None:
-                self._touch(obj, dirty)
-        schedulers = {s for obj in (delta.old, delta.new) if obj is not None for s in _other_scheduler(obj)}
-        tried = {s for s in schedulers if s in self.attempts_by_scheduler}
-        supplied = self._supplied(delta)
-        self._reindex(delta)
-        if delta.kind == "ResourceSlice":  # which slices of a pool count may have changed with it
-            supplied |= self._supplied(delta)
-        for node in supplied:
+        elif old is not None and new is not None and joins.alike(old, new):
+            self._note_supplied(self._supplied(delta))
+            self._touch(new, dirty)
+        else:
+            if old is not None:
+                self._touch(old, dirty)
+            supplied = self._supplied(delta)
+            if isinstance(old, Pod) or isinstance(new, Pod):
+                self._reindex_pod(delta, dirty)
+            else:
+                self._reindex(delta)
+            if delta.kind == "ResourceSlice":  # which slices of a pool count may have changed with it
+                supplied = (*supplied, *self._supplied(delta))
+            self._note_supplied(supplied)
+            if new is not None:
+                self._touch(new, dirty)
+
+    def _note_supplied(self, nodes: Iterable[str]) -> None:
+        for node in nodes:
             self.free_by_node.pop(node, None)
             self.journal.note(node)
+
+    def _reindex_pod(self, delta: Delta, dirty: Dirty) -> None:
+        """With a scheduler's first attempt, and its last, all gangs that wait for it look different."""
+        schedulers = {s for pod in (delta.old, delta.new) if isinstance(pod, Pod) for s in joins.other_scheduler(pod)}
+        tried = {s for s in schedulers if s in self.attempts_by_scheduler}
+        self._reindex(delta)
         for scheduler in schedulers:
             if (scheduler in self.attempts_by_scheduler) != (scheduler in tried):
                 self._touch_gangs_of(self.pods_by_scheduler[scheduler], dirty)
-        if delta.new is not None:
-            self._touch(delta.new, dirty)
 
     def _reindex(self, delta: Delta) -> None:
-        key, old, new = delta.key, delta.old, delta.new
-        match delta.kind:
-            case "Pod":
-                self.pods_by_group.update(key, old, new)
-                self.pods_by_replicated_group.update(key, old, new)
-                self.pods_by_workload.update(key, old, new)
-                self.pods_by_claim.update(key, old, new)
-                self.pods_by_node.update(key, old, new)
-                self.pods_by_owner.update(key, old, new)
-                self.pods_by_awaited_template.update(key, old, new)
-                self.pods_by_scheduler.update(key, old, new)
-                self.attempts_by_scheduler.update(key, old, new)
-            case "ResourceClaim":
-                self.claims_by_device.update(key, old, new)
-            case "ResourceSlice":
-                self.slices_by_pool.update(key, old, new)
-                self.slices_by_node.update(key, old, new)
-                for obj in (old, new):
-                    if isinstance(obj, ResourceSlice):
-                        self._pools.pop(obj.pool_id, None)
-            case "Workload":
-                self.workloads_by_job.update(key, old, new)
-            case "PodGroup":
-                self.groups_by_workload.update(key, old, new)
-                self.groups_by_claim.update(key, old, new)
-                self.groups_by_owner.update(key, old, new)
-            case "Event":
-                self.events_by_uid.update(key, old, new)
-            case "DeviceTaintRule":
-                self.rules_by_selection.update(key, old, new)
+        for index in self._indexes.get(delta.kind, ()):
+            index.update(delta.key, delta.old, delta.new)
+        for obj in (delta.old, delta.new):
+            if isinstance(obj, ResourceSlice):
+                self._pools.pop(obj.pool_id, None)
 
-    def _supplied(self, delta: Delta) -> frozenset[str]:
+    def _supplied(self, delta: Delta) -> tuple[str, ...]:
         """Nodes on which the change may make more or less of something free, as the pools tell them now; `EVERYWHERE` where
         that is not one node."""
-        match delta.old, delta.new:
-            case (Node() as old, Node() as new):
-                return frozenset((new.name,) if _offers(old) != _offers(new) else ())
-            case (Pod() as old, Pod() as new):
-                return frozenset((*_pod_node(old), *_pod_node(new)) if old.footprint != new.footprint else ())
-            case (ResourceClaim() as old, ResourceClaim() as new) if old.results == new.results:
-                return frozenset()
-            case old, new:
-                return frozenset(node for obj in (old, new) if obj is not None for node in self._nodes_of(obj))
+        old, new = delta.old, delta.new
+        if isinstance(old, Pod) and isinstance(new, Pod):
+            return () if old.takes_like(new) else (*joins.pod_node(old), *joins.pod_node(new))
+        if isinstance(old, ResourceClaim) and isinstance(new, ResourceClaim) and old.results == new.results:
+            return ()
+        if isinstance(old, Node) and isinstance(new, Node):
+            return (new.name,) if _offers(old) != _offers(new) else ()
+        return tuple(dict.fromkeys(node for obj in (old, new) if obj is not None for node in self._nodes_of(obj)))
 
     def _nodes_of(self, obj: Object) -> Iterable[str]:
         match obj:
             case Node():
                 yield obj.name
             case Pod():
-                yield from _pod_node(obj)
+                yield from joins.pod_node(obj)
             case ResourceClaim():
-                for device in _claim_devices(obj):
+                for device in joins.claim_devices(obj):
                     yield from self._nodes_of_device(device)
             case ResourceSlice():
                 if (pool := self.pool(obj.pool_id)) is not None:
@@ -278,8 +294,9 @@ class Cluster:
                 self._touch_gangs_of(self.pods_by_workload[obj.key], dirty)
             case ResourceClaim():
                 self._touch_claim(obj.key, dirty)
-                self._touch_devices(_claim_devices(obj), dirty)
-                dirty.devices.update(self._sharing_counters(_claim_devices(obj)))
+                devices = joins.claim_devices(obj)
+                self._touch_devices(devices, dirty)
+                dirty.devices.update(self._sharing_counters(devices))
             case ResourceClaimTemplate():
                 self._touch_gangs_of(self.pods_by_awaited_template[obj.key], dirty)
             case ResourceSlice():
@@ -301,24 +318,24 @@ class Cluster:
 
     def _touch_pod(self, pod: Pod, dirty: Dirty) -> None:
         dirty.pods.add(pod.key)
-        if group := pod.group:
-            dirty.gangs.add((pod.namespace, group))
-            dirty.gangs.update(_replicated_group(pod))
-            owner = self.group((pod.namespace, group))
-            dirty.workloads.update(_group_workload(owner) if owner else _pod_workload(pod))
-        for claim_key in pod_claims(pod):
+        for gang in joins.pod_group(pod):
+            dirty.gangs.add(gang)
+            dirty.gangs.update(joins.replicated_group(pod))
+            owner = self.group(gang)
+            dirty.workloads.update(joins.group_workload(owner) if owner else joins.pod_workload(pod))
+        for claim_key in joins.pod_claims(pod):
             dirty.claims.add(claim_key)
             if self.pods_by_claim.count(claim_key) <= _PAIR:  # whether its users share it may be another answer now
                 self._touch_gangs_of(self.pods_by_claim[claim_key], dirty)
             claim = self.claim(claim_key)
             if claim is not None:
-                self._touch_devices(_claim_devices(claim), dirty)
+                self._touch_devices(joins.claim_devices(claim), dirty)
 
     def _touch_group(self, group: PodGroup, dirty: Dirty) -> None:
         dirty.gangs.add(group.key)
         dirty.pods.update(self.pods_by_group[group.key])
-        dirty.claims.update(_group_claims(group))
-        for workload in _group_workload(group):
+        dirty.claims.update(joins.group_claims(group))
+        for workload in joins.group_workload(group):
             dirty.workloads.add(workload)
             if self.groups_by_workload.count(workload) <= _PAIR:
                 for sibling in self.groups_by_workload[workload]:
@@ -377,8 +394,9 @@ class Cluster:
         """Devices whose users or publication changed, and their taints, which show what they hit."""
         for device in devices:
             dirty.devices.add(device)
-            dirty.taints.update(("rule", rule.name) for rule in self.rules_of(device))
-            if (published := self.device(device)) is not None:
+            if self.rules_by_selection:
+                dirty.taints.update(("rule", rule.name) for rule in self.rules_of(device))
+            if (published := self.device(device)) is not None and published.device.taints:
                 dirty.taints.update(_slice_taints(device, published.device))
 
     def _sharing_counters(self, devices: Iterable[DeviceId]) -> Iterator[DeviceId]:
@@ -494,126 +512,6 @@ class Cluster:
         """Whether the state of the kind is known and current enough to say that something does not exist."""
         streams = self.streams_of((kind,))
         return bool(streams) and all(s.synced and s.phase in ("watching", "quiet", "polling") for s in streams)
-
-
-# --- which values an object has in the indexes ---
-
-
-def _pod_group(obj: Object) -> Iterable[Key]:
-    if isinstance(obj, Pod) and (group := obj.group):
-        yield (obj.namespace, group)
-
-
-def _replicated_group(obj: Object) -> Iterable[Key]:
-    """1.35: the group of which the pod's group is one replica."""
-    if isinstance(obj, Pod) and (ref := obj.spec.workload_ref) is not None and ref.pod_group_replica_key:
-        yield (obj.namespace, f"{ref.name}/{ref.pod_group}")
-
-
-def _pod_workload(obj: Object) -> Iterable[Key]:
-    """1.35: the Workload that the pod's group, "WORKLOAD/GROUP", is a part of."""
-    if isinstance(obj, Pod):
-        name, slash, _ = obj.group.partition("/")
-        if slash:
-            yield (obj.namespace, name)
-
-
-def _pod_node(obj: Object) -> Iterable[str]:
-    """The node that the pod takes something of: none once it has finished."""
-    if isinstance(obj, Pod) and obj.spec.node_name and not obj.finished:
-        yield obj.spec.node_name
-
-
-def _other_scheduler(obj: Object) -> Iterable[str]:
-    """The pod's scheduler, unless it is the default one."""
-    if isinstance(obj, Pod) and (scheduler := obj.spec.scheduler_name or DEFAULT_SCHEDULER) != DEFAULT_SCHEDULER:
-        yield scheduler
-
-
-def _attempted_by(obj: Object) -> Iterable[str]:
-    """The scheduler, other than the default one, that has placed or refused the pod."""
-    if isinstance(obj, Pod) and (obj.spec.node_name or condition(obj.status.conditions, "PodScheduled")):
-        yield from _other_scheduler(obj)
-
-
-def _made_claims(pod: Pod) -> dict[str, str | None]:
-    """What was made of the pod's claims that have a template; of several entries of one name the first counts."""
-    return {s.name: s.resource_claim_name for s in reversed(pod.status.resource_claim_statuses or ())}
-
-
-def pod_claims(obj: Object) -> Iterable[Key]:
-    """Keys of the claims a pod uses: by name, made from templates, and the scheduler's for extended resources."""
-    if not isinstance(obj, Pod):
-        return
-    made = _made_claims(obj)
-    for claim in obj.spec.resource_claims or ():
-        if name := claim.resource_claim_name or made.get(claim.name):
-            yield (obj.namespace, name)
-    extended = obj.status.extended_resource_claim_status
-    if extended is not None and extended.resource_claim_name:
-        yield (obj.namespace, extended.resource_claim_name)
-
-
-def _awaited_templates(obj: Object) -> Iterable[Key]:
-    """Templates from which a claim of the pod is still to be made."""
-    if not isinstance(obj, Pod):
-        return
-    made = _made_claims(obj)
-    for claim in obj.spec.resource_claims or ():
-        if claim.resource_claim_template_name and claim.name not in made:
-            yield (obj.namespace, claim.resource_claim_template_name)
-
-
-def _claim_devices(obj: Object) -> Iterable[DeviceId]:
-    if isinstance(obj, ResourceClaim):
-        for result in obj.results:
-            yield result.id
-
-
-def _slice_pool(obj: Object) -> Iterable[PoolId]:
-    if isinstance(obj, ResourceSlice):
-        yield obj.pool_id
-
-
-def _slice_node(obj: Object) -> Iterable[str]:
-    if isinstance(obj, ResourceSlice) and obj.spec.node_name:
-        yield obj.spec.node_name
-
-
-def _group_workload(obj: Object) -> Iterable[Key]:
-    if isinstance(obj, PodGroup) and (ref := obj.spec.workload_ref) is not None and ref.workload_name:
-        yield (obj.namespace, ref.workload_name)
-
-
-def _gang_owner(obj: Object) -> Iterable[str]:
-    """The uid of what makes the group, or the pods of a gang."""
-    if (isinstance(obj, PodGroup) or (isinstance(obj, Pod) and obj.group)) and (owner := obj.metadata.controller):
-        yield owner.uid
-
-
-def _workload_job(obj: Object) -> Iterable[Key]:
-    if isinstance(obj, Workload) and (named := obj.spec.controller_ref) is not None and named.kind == "Job":
-        yield (obj.namespace, named.name)
-
-
-def _group_claims(obj: Object) -> Iterable[Key]:
-    if not isinstance(obj, PodGroup):
-        return
-    made = {s.name: s.resource_claim_name for s in obj.status.resource_claim_statuses or ()}
-    for claim in obj.spec.resource_claims or ():
-        if name := claim.resource_claim_name or made.get(claim.name):
-            yield (obj.namespace, name)
-
-
-def _event_uid(obj: Object) -> Iterable[str]:
-    if isinstance(obj, Event) and obj.involved_object.uid:
-        yield obj.involved_object.uid
-
-
-def _rule_selection(obj: Object) -> Iterable[Selection]:
-    """Nothing for a rule without a selector: it selects no device."""
-    if isinstance(obj, DeviceTaintRule) and (selector := obj.spec.device_selector) is not None:
-        yield (selector.driver, selector.pool, selector.device)
 
 
 def _offers(node: Node) -> tuple[object, ...]:

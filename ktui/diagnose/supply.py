@@ -30,7 +30,6 @@ from ktui.diagnose.room import (
 from ktui.diagnose.selection import Reads, Selection
 from ktui.model.deviceclass import DeviceClass
 from ktui.model.node import Node
-from ktui.model.taintrule import DeviceTaintRule
 
 MANY = 1 << 20
 """As many pods as anybody asks for: where nothing limits them."""
@@ -162,7 +161,8 @@ class Supply:
     def _for_all(self) -> object:
         """What all devices depend on: the classes, and the rules that taint more than one device."""
         self.knows_nodes = self._knows_nodes()
-        broad = [rule for rule in self.cluster.all(DeviceTaintRule) if not rule.exact]
+        rules = self.cluster.stores["DeviceTaintRule"]
+        broad = [rules.get(key) for key in self.cluster.rules_by_exactness[False]]
         read = [self.cluster.synced(kind) for kind in _READ], self.cluster.sees_all("ResourceClaim")
         return [*map(id, self.cluster.all(DeviceClass))], broad, read, self.knows_nodes
 

@@ -220,24 +220,27 @@ class Pod(Object, frozen=True):
         """Succeeded or Failed: the scheduler no longer counts it."""
         return self.status.phase in ("Succeeded", "Failed")
 
-    @property
-    def footprint(self) -> tuple[object, ...]:
-        """All that decides what the pod takes of which node; pods with equal footprints take the same."""
-        spec, status = self.spec, self.status
-        reported = tuple((s.name, s.allocated_resources, s.resources) for s in status.reports)
-        pending = condition(status.conditions, RESIZE_PENDING)
+    def takes_like(self, other: Pod) -> bool:
+        """Whether all that decides what the pod takes of which node is the same of the other."""
+        a, b = self.spec, other.spec
         return (
-            spec.node_name,
-            self.finished,
-            spec.containers,
-            spec.init_containers,
-            spec.resources,
-            spec.overhead,
-            reported,
-            status.allocated_resources,
-            status.resources,
-            pending.reason if pending else None,
+            self.finished == other.finished
+            and (a is b or _asks(a) == _asks(b))
+            and _set_aside(self) == _set_aside(other)
         )
+
+
+def _asks(spec: PodSpec) -> tuple[object, ...]:
+    return (spec.node_name, spec.containers, spec.init_containers, spec.resources, spec.overhead)
+
+
+def _set_aside(pod: Pod) -> tuple[object, ...]:
+    """What the node reports of the pod's resources."""
+    status = pod.status
+    pending = condition(status.conditions, RESIZE_PENDING)
+    reports = status.reports if status.says_requests else ()
+    reported = tuple((s.name, s.allocated_resources, s.resources) for s in reports)
+    return (reported, status.allocated_resources, status.resources, pending.reason if pending else None)
 
 
 def _repeats_the_requests(spec: PodSpec, status: PodStatus) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import cProfile
 import pstats
 import random
+from collections import Counter
 from collections.abc import Hashable
 
 import pytest
@@ -62,7 +63,7 @@ def test_any_course_ends_as_if_its_objects_came_at_once_in_any_order(course: lis
     assert contents(cluster) == contents(other)
     for view in VIEWS.values():
         keys = list(view.keys(cluster))
-        assert keys == list(view.keys(other))
+        assert Counter(keys) == Counter(view.keys(other))  # tables have an order of their own
         for key in keys:
             assert view.row(cluster, key) == view.row(other, key)
             assert view.item(cluster, key) == view.item(other, key)
