@@ -188,15 +188,16 @@ def _reason(supply: Supply, gang: GangDemand) -> str:
 
 
 def _lines(supply: Supply, gang: GangDemand) -> Iterator[Line]:
-    """Each kind of request of the gang with what it needs in all; of alternatives the first one stands for the request."""
+    """Each kind of request of the gang with what it needs in all. Of alternatives the first one of which there are any devices
+    stands for the request."""
     needs: Counter[Want] = Counter()
     asks: dict[Want, tuple[Ask, Part | None]] = {}
     for part in gang.parts:
-        for ask in _first_asks((*part.demand.claims, *_extended_claims(supply, part))):
+        for ask in _standing(supply, (*part.demand.claims, *_extended_claims(supply, part))):
             needs[ask.want] += part.pods * _devices(supply, ask, part)
             asks.setdefault(ask.want, (ask, part))
     for claim in gang.shared.values():
-        for ask in _first_asks((claim,)):
+        for ask in _standing(supply, (claim,)):
             needs[ask.want] += ask.count
             asks.setdefault(ask.want, (ask, None))
     for want, (ask, asking) in asks.items():
@@ -216,8 +217,16 @@ def _extended_claims(supply: Supply, part: Part) -> tuple[ClaimDemand, ...]:
     return supply.split(part.demand, "")[1][len(part.demand.claims) :]
 
 
-def _first_asks(claims: Iterable[ClaimDemand]) -> Iterator[Ask]:
-    return (alternatives[0] for claim in claims for alternatives in claim.requests if alternatives)
+def _standing(supply: Supply, claims: tuple[ClaimDemand, ...]) -> Iterator[Ask]:
+    """Of each request the alternative that stands for it."""
+    for claim in claims:
+        for alternatives in claim.requests:
+            if len(alternatives) > 1:
+                catalog = supply.catalog(claims)
+                there = (ask for ask in alternatives if supply.counts(ask.want, catalog).matching)
+                yield next(there, alternatives[0])
+            elif alternatives:
+                yield alternatives[0]
 
 
 def _devices(supply: Supply, ask: Ask, part: Part) -> int:

@@ -1,0 +1,161 @@
+"""Which of several things is named: what is out of order before what is meant to be so, and what the scheduler's words allow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ktui.cluster.gangs import gang
+from ktui.cluster.state import Cluster
+from ktui.diagnose.diagnosis import Diagnosis
+from ktui.diagnose.gang import diagnose
+from ktui.model.deviceclass import DeviceClass
+from ktui.model.meta import Object
+from ktui.model.node import Node
+from tests.unit import builders as b
+
+CLAIMS = "0/2 nodes are available: 2 cannot allocate all claims."
+CPU = "0/2 nodes are available: 2 Insufficient cpu."
+
+
+def node(name: str, cpu: str = "8", **spec: Any) -> Node:
+    return b.make(
+        Node, {"metadata": {"name": name}, "spec": spec, "status": {"allocatable": {"cpu": cpu, "pods": "20"}}}
+    )
+
+
+def device_class(name: str = "gpu", expression: str = "true") -> DeviceClass:
+    return b.make(
+        DeviceClass, {"metadata": {"name": name}, "spec": {"selectors": [{"cel": {"expression": expression}}]}}
+    )
+
+
+def devices(*names: str, on: str = "n1", model: str = "a", **more: Any) -> Object:
+    listed = [{"name": name, "attributes": {"model": {"string": model}}, **more} for name in names]
+    return b.piece(f"s-{on}", listed, pool=on, nodeName=on)
+
+
+def tainted(*names: str, on: str = "n1") -> list[Object]:
+    return [b.rule(f"bad-{on}-{n}", {"driver": b.DRIVER, "pool": on, "device": n}) for n in names]
+
+
+def held(*names: str, on: str = "n1") -> list[Object]:
+    return [b.claim(f"held-{on}-{n}", [b.result(n, pool=on)], reserved=[b.pod_consumer("other")]) for n in names]
+
+
+def asking(pods: int = 1, words: str = CLAIMS, cpu: str = "1", **request: Any) -> list[Object]:
+    """A gang of so many pods, each with a claim of its own."""
+    exactly = {"deviceClassName": "gpu", "count": 1, "allocationMode": "ExactCount", **request}
+    requests = request.pop("requests", None) or [{"name": "r", "exactly": exactly}]
+    refused = [b.condition("PodScheduled", "False", "Unschedulable", words)]
+    found: list[Object] = [b.group("g", pods)]
+    for n in range(pods):
+        found.append(b.claim(f"c{n}", requests=requests))
+        spec = {
+            "schedulingGroup": {"podGroupName": "g"},
+            "resourceClaims": [{"name": "d", "resourceClaimName": f"c{n}"}],
+            "containers": [{"name": "m", "resources": {"requests": {"cpu": cpu}}}],
+        }
+        found.append(b.pod(f"p{n}", spec=spec, status={"phase": "Pending", "conditions": refused}))
+    return found
+
+
+def diagnosed(*objects: Object | list[Object]) -> Diagnosis:
+    flat = [o for part in objects for o in (part if isinstance(part, list) else [part])]
+    return of(b.cluster_of(device_class(), *flat))
+
+
+def of(cluster: Cluster) -> Diagnosis:
+    found = gang(cluster, ("ml", "g"))
+    assert found is not None
+    return diagnose(cluster, found)
+
+
+def test_a_taint_comes_before_what_others_use() -> None:
+    """Either would do: untainting two, or waiting for two that are used."""
+    all_of_it = devices("a", "b", "c", "d")
+    found = diagnosed(node("n1"), all_of_it, tainted("a", "b"), held("c", "d"), asking(2))
+    assert (found.cause, found.facts["free"]) == ("DevicesTainted", 0)
+
+
+def test_what_others_use_is_named_where_a_taint_alone_does_not_account_for_it() -> None:
+    found = diagnosed(node("n1"), devices("a", "b", "c"), tainted("a"), held("b", "c"), asking(3))
+    assert found.cause == "NotEnoughDevices"
+    assert found.facts == {"need": 3, "free": 0}
+
+
+def test_more_than_there_are_is_not_enough_however_many_are_free() -> None:
+    found = diagnosed(node("n1"), devices("a", "b"), asking(3))
+    assert (found.cause, found.facts) == ("NotEnoughDevices", {"need": 3, "free": 2})
+
+
+def test_a_cordoned_node_comes_before_devices_in_use_elsewhere() -> None:
+    free, full = devices("a", on="n1"), devices("b", on="n2")
+    found = diagnosed(node("n1", unschedulable=True), node("n2"), free, full, held("b", on="n2"), asking(words=MIXED))
+    assert found.cause == "NodeConstraints"
+
+
+def test_devices_in_use_come_before_what_the_pods_themselves_ask_of_nodes() -> None:
+    pods = asking(words=MIXED)
+    wish = {"nodeSelector": {"zone": "b"}}
+    wishing = [b.pod(o.name, spec={**SPEC, **wish}, conditions=REFUSED) if o.name == "p0" else o for o in pods]
+    labelled = b.make(
+        Node, {"metadata": {"name": "n2", "labels": {"zone": "b"}}, "status": {"allocatable": {"pods": "9"}}}
+    )
+    found = diagnosed(node("n1"), labelled, devices("a"), devices("b", on="n2"), held("b", on="n2"), wishing)
+    assert found.cause == "NotEnoughDevices"
+
+
+MIXED = "0/2 nodes are available: 1 cannot allocate all claims, 1 node(s) were unschedulable."
+REFUSED = [b.condition("PodScheduled", "False", "Unschedulable", MIXED)]
+SPEC: dict[str, Any] = {
+    "schedulingGroup": {"podGroupName": "g"},
+    "resourceClaims": [{"name": "d", "resourceClaimName": "c0"}],
+}
+
+
+def test_words_about_nodes_only_are_accounted_for_by_nodes() -> None:
+    """The scheduler looks at devices last: it did not get to them."""
+    found = diagnosed(node("n1", cpu="1"), devices("a", "b"), held("a", "b"), asking(2, words=CPU, cpu="4"))
+    assert (found.cause, found.facts) == ("NotEnoughNodeResources", {"resource": "cpu"})
+    assert "then" in found.message
+
+
+def test_words_that_are_older_than_the_state_do_not_decide() -> None:
+    found = diagnosed(node("n1"), devices("a", "b"), held("a", "b"), asking(2, words=CPU))
+    assert found.cause == "NotEnoughDevices"
+
+
+def test_what_contradicts_the_words_is_not_claimed() -> None:
+    """Devices are free, so it would be the CPU; but the scheduler speaks of devices."""
+    found = diagnosed(node("n1", cpu="1"), devices("a"), asking(words=CLAIMS, cpu="4"))
+    assert found.cause == "Unexplained"
+    assert CLAIMS in found.message
+
+
+@pytest.mark.parametrize("words", [CLAIMS, CPU])
+def test_where_there_is_a_place_nothing_is_blamed(words: str) -> None:
+    found = diagnosed(node("n1"), devices("a"), asking(words=words))
+    assert (found.cause, found.facts) == ("Unexplained", {})
+
+
+def test_of_alternatives_the_one_that_exists_is_looked_at() -> None:
+    model = 'device.attributes["gpu.example.com"].model == "{}"'
+    choices = [
+        {"name": m, "deviceClassName": "gpu", "count": 1, "selectors": [{"cel": {"expression": model.format(m)}}]}
+        for m in ("none", "a")
+    ]
+    requests = [{"name": "r", "firstAvailable": choices}]
+    found = diagnosed(node("n1"), devices("x"), held("x"), asking(requests=requests))
+    assert (found.cause, found.facts) == ("NotEnoughDevices", {"need": 1, "free": 0})
+    both_gone = diagnosed(node("n1"), devices("x", model="b"), asking(requests=requests))
+    assert both_gone.cause == "NoMatchingDevice"
+
+
+@pytest.mark.parametrize("kind", ["ResourceSlice", "DeviceClass", "ResourceClaim", "Node"])
+def test_nothing_is_claimed_of_what_was_not_read(kind: str) -> None:
+    objects = [device_class(), node("n1"), devices("a"), *held("a"), *asking()]
+    found = of(b.cluster_of(*objects, without=(kind,)))
+    assert found.cause in ("Unexplained", "ClaimNotCreated", None)
+    assert found.cause != "ClaimNotCreated"
