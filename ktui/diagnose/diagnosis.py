@@ -41,6 +41,11 @@ class Evidence(Struct, frozen=True):
     since: float | None = None  # Unix seconds
     said: bool = False
 
+    @property
+    def shown(self) -> str:
+        """The object's name, with its namespace if it has one."""
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
 
 class Funnel(Struct, frozen=True, rename="camel"):
     """Devices that are left for a gang, step by step; None where it cannot be told.

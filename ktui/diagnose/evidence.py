@@ -85,7 +85,8 @@ def _taints(cluster: Cluster, lost: Losses) -> Iterator[Evidence]:
 
 def _holders(lost: Losses) -> Iterator[Evidence]:
     for holder, count in lost.holders:
-        yield Evidence(holder.kind, *holder.key, f"{holder.shown} has {_devices(count)} that would do")
+        who = "" if holder.shown == "/".join(holder.key) else f"{holder.shown} "
+        yield Evidence(holder.kind, *holder.key, f"{who}has {_devices(count)} that would do")
 
 
 def _short_nodes(supply: Supply, demand: GangDemand) -> Iterator[Evidence]:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from msgspec import structs
+
 from ktui.cluster.nodefit import Obstacle as NodeObstacle
 from ktui.cluster.nodefit import obstacles
-from ktui.diagnose.demand import GangDemand
+from ktui.diagnose.demand import Ask, ClaimDemand, GangDemand
 from ktui.diagnose.explain import amount, hint
 from ktui.diagnose.losses import Losses, Taint
-from ktui.diagnose.room import Obstacle
+from ktui.diagnose.room import NOTHING, Obstacle
 from ktui.diagnose.shortage import Shortage, lacking_resource, node_obstacle
 from ktui.diagnose.supply import Supply
+from ktui.diagnose.trial import placeable
 from ktui.model.resourceslice import DeviceId
 
 _NAMED = 3  # of many
+_TRIED = 16  # smaller requests
 
 
 def hints(supply: Supply, demand: GangDemand, found: Shortage, lost: Losses, blame: Obstacle) -> tuple[str, ...]:
@@ -27,16 +31,18 @@ def hints(supply: Supply, demand: GangDemand, found: Shortage, lost: Losses, bla
 
 def _line(supply: Supply, demand: GangDemand, found: Shortage, lost: Losses, obstacle: Obstacle) -> str:
     base = hint(supply, demand, found, obstacle)
-    names = _names(supply, demand, lost, obstacle)
+    names = _names(supply, demand, found, lost, obstacle)
     return f"{base}: {names}" if base and names else base
 
 
-def _names(supply: Supply, demand: GangDemand, lost: Losses, obstacle: Obstacle) -> str:
+def _names(supply: Supply, demand: GangDemand, found: Shortage, lost: Losses, obstacle: Obstacle) -> str:
     match obstacle:
         case "pools":
             return listed(f"{pool.id[1]} is {pool.status}, {pool.problem}" for pool, _ in lost.pools)
         case "taints":
             return listed(f"{devices_text(devices)} {by(taint)}" for taint, devices in lost.taints)
+        case "constraints":
+            return _within_constraints(supply, demand, found)
         case "use":
             return listed(f"{holder.shown} has {count}" for holder, count in lost.holders)
         case "resources":
@@ -46,6 +52,30 @@ def _names(supply: Supply, demand: GangDemand, lost: Losses, obstacle: Obstacle)
             return _allow(supply, demand)
         case _:
             return ""
+
+
+def _within_constraints(supply: Supply, demand: GangDemand, found: Shortage) -> str:
+    """How many devices a request could have as things are."""
+    ask = found.line.ask if found.line is not None else None
+    if ask is None or ask.all:
+        return ""
+    counts = range(ask.count - 1, max(0, ask.count - _TRIED - 1), -1)
+    fits = next((n for n in counts if placeable(supply, _asking_for(demand, ask, n), NOTHING)), 0)
+    return f"{fits} for each would fit" if fits else ""
+
+
+def _asking_for(demand: GangDemand, ask: Ask, count: int) -> GangDemand:
+    """The same demand, with so many devices in this request."""
+
+    def smaller(claim: ClaimDemand) -> ClaimDemand:
+        requests = (tuple(structs.replace(a, count=count) if a == ask else a for a in r) for r in claim.requests)
+        return structs.replace(claim, requests=tuple(requests))
+
+    parts = (
+        part._replace(demand=structs.replace(part.demand, claims=tuple(map(smaller, part.demand.claims))))
+        for part in demand.parts
+    )
+    return GangDemand(tuple(parts), {key: smaller(claim) for key, claim in demand.shared.items()})
 
 
 def by(taint: Taint) -> str:

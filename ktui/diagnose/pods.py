@@ -14,10 +14,10 @@ from ktui.model.podstatus import status_word
 from ktui.model.time import parse_time
 
 
-def diagnose_pod(cluster: Cluster, pod: Pod) -> Diagnosis:
-    """The diagnosis of one pod outside a gang, from scratch."""
-    found = look_at_pod(cluster, pod)
-    return found if isinstance(found, Diagnosis) else conclude(found, judge(Supply(cluster), found.demand, found.named))
+def diagnose_pod(supply: Supply, pod: Pod) -> Diagnosis:
+    """The diagnosis of one pod outside a gang, with what nodes and devices are now."""
+    found = look_at_pod(supply.cluster, pod)
+    return found if isinstance(found, Diagnosis) else conclude(found, judge(supply, found.demand, found.named))
 
 
 def look_at_pod(cluster: Cluster, pod: Pod) -> Diagnosis | Tried:

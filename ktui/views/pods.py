@@ -10,6 +10,8 @@ from ktui.cluster.gangs import display_name
 from ktui.cluster.health import Health, pod_health
 from ktui.cluster.state import Cluster
 from ktui.cluster.taints import EffectiveTaint, taints_of, worst
+from ktui.diagnose.diagnoses import diagnoses_of
+from ktui.diagnose.pods import diagnose_pod
 from ktui.model.pod import Pod
 from ktui.model.podstatus import status_word
 from ktui.model.resourceslice import DeviceId
@@ -91,16 +93,18 @@ class PodsView(ObjectsView):
         about = pairs(
             ("status", status_word(pod), pod_style(pod)),
             ("node", pod.spec.node_name),
-            ("gang", pod.group),
+            ("gang", display_name(cluster, (pod.namespace, pod.group)) if pod.group else ""),
             ("owner", owner_text(pod)),
             ("priority", pod.spec.priority),
             ("QoS", pod.status.qos_class),
             ("nominated", pod.status.nominated_node_name),
             ("created", time_text(parse_time(pod.metadata.creation_timestamp), now)),
         )
+        waits = tuple(_why(cluster, pod)) if not pod.spec.node_name and not pod.finished else ()
         containers = [line for c in devices_of(cluster, pod) for line in _container(cluster, c, health)]
         sections = [
             Section(f"Pod {pod.namespace}/{pod.name}", about),
+            Section("Why it waits", waits),
             Section("Containers and their devices", tuple(containers)),
             Section("Conditions", tuple(_conditions(pod, now))),
             Section("Events", tuple(event_lines(cluster, pod.metadata.uid, now))),
@@ -129,6 +133,17 @@ class PodsView(ObjectsView):
                 for c in devices_of(cluster, pod)
             ],
         }
+
+
+def _why(cluster: Cluster, pod: Pod) -> Iterable[Line]:
+    """Of a pod without a node. One of a gang waits with it."""
+    kept = diagnoses_of(cluster)
+    if not pod.group:
+        found = diagnose_pod(kept.supply, pod)
+        yield (Cell(found.message, "warn"),)
+        yield (Cell(found.cause or found.state, "dim"),)
+    elif (of_gang := kept.of((pod.namespace, pod.group))) is not None:
+        yield (Cell("with its gang: "), Cell(of_gang.message, "warn"))
 
 
 def _distinct(found: tuple[ContainerDevices, ...]) -> tuple[DeviceId, ...]:

@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 from msgspec import to_builtins
 
 from ktui.cluster.gangs import display_name, gang, gang_keys
-from ktui.cluster.state import Cluster
+from ktui.cluster.state import Cluster, Entity
 from ktui.diagnose.account import Account, Asked, account_of_gang, account_of_pod
 from ktui.diagnose.diagnoses import Diagnoses
 from ktui.diagnose.diagnosis import Diagnosis, Evidence, Funnel
@@ -20,10 +20,11 @@ from ktui.diagnose.supply import Supply
 from ktui.diagnose.trial import placeable
 from ktui.diagnose.whatif import Change, imagined, placed_by
 from ktui.errors import KtuiError
-from ktui.model.meta import Key
+from ktui.model.meta import Key, Object
 from ktui.model.pod import Pod
+from ktui.model.resourceslice import ResourceSlice
 from ktui.model.time import format_age, format_time, parse_time
-from ktui.views.base import Cell, Document, Line, Style
+from ktui.views.base import Cell, Document, Line, RowKey, Style
 from ktui.views.gangs import STYLES, VIEW
 
 LABEL: Final = 15  # cells of the labels in front
@@ -129,6 +130,39 @@ def created(cluster: Cluster, subject: Subject) -> float | None:
     return found.created if found else None
 
 
+def target(cluster: Cluster, item: Evidence) -> tuple[Entity, RowKey] | None:
+    """The row that shows the object: of a slice or a node its first device. None where no view has it."""
+    key = (item.namespace, item.name)
+    match item.kind:
+        case "Pod":
+            return "pods", key
+        case "PodGroup":
+            return "gangs", key
+        case "Workload":
+            return "workloads", key
+        case "ResourceClaim":
+            return "claims", key
+        case "DeviceTaintRule":
+            return "taints", ("rule", item.name)
+        case "ResourceSlice":
+            return _first_device([cluster.stores["ResourceSlice"].get(key)])
+        case "Node":
+            return _first_device(cluster.slices_on(item.name))
+        case _:
+            return None
+
+
+def _first_device(slices: Iterable[Object | None]) -> tuple[Entity, RowKey] | None:
+    devices = (
+        (*piece.pool_id, device.name)
+        for piece in slices
+        if isinstance(piece, ResourceSlice)
+        for device in piece.spec.devices or ()
+    )
+    first = min(devices, default=None)
+    return ("devices", first) if first is not None else None
+
+
 # --- as JSON ---
 
 
@@ -219,9 +253,8 @@ def _labelled(label: str, texts: Iterable[tuple[str, Style]]) -> Iterator[Line]:
 
 
 def _evidence_text(item: Evidence, now: float) -> str:
-    name = f"{item.namespace}/{item.name}" if item.namespace else item.name
     age = f" · {format_age(now - item.since)}" if item.since is not None else ""
-    return f"{item.kind} {name}: {item.text}{age}"
+    return f"{item.kind} {item.shown}: {item.text}{age}"
 
 
 def what_if_lines(what_if: Imagined, subject: Subject, found: Account) -> tuple[Line, ...]:

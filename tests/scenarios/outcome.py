@@ -11,6 +11,7 @@ from ktui.cluster.state import Cluster
 from ktui.diagnose.diagnosis import Diagnosis
 from ktui.diagnose.gang import diagnose
 from ktui.diagnose.pods import diagnose_pod
+from ktui.diagnose.supply import Supply
 from ktui.model.frame import Frame, Listed
 from ktui.recording.reader import Recording
 from tests.scenarios import files
@@ -83,4 +84,4 @@ def outcomes(scenario: str, where: Path = files.DIRECTORY, *, backwards: bool = 
         namespace, _, own = name.partition("/")
         pod = cluster.pod((namespace, own))
         assert pod is not None, f"{scenario}: {name} is not in the recording"
-        yield Outcome(scenario, name, truth, diagnose_pod(cluster, pod), "pod")
+        yield Outcome(scenario, name, truth, diagnose_pod(Supply(cluster), pod), "pod")
