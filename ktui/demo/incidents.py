@@ -110,7 +110,7 @@ _WHY: Final = Step(
     "llama-70b is pending. j/k to it, enter: why?", lambda scene: scene.view == "gangs" and scene.opened, "gangs"
 )
 _PLACED: Final = Step("gpu-3 is free: the gang is being placed", _recovered)
-_BACK: Final = Step("llama-70b has its GPUs. 2: gangs", lambda scene: scene.view == "gangs")
+_BACK: Final = Step("llama-70b has its GPUs. esc drops the filter, 2: gangs", lambda scene: scene.view == "gangs")
 _RUNS: Final = "Recovered: llama-70b runs. q leaves, ? shows all keys"
 
 INCIDENTS: Final = {
