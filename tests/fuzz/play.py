@@ -69,7 +69,7 @@ class Moment(NamedTuple):
 
     recording: bytes
     cluster: Cluster
-    placed: tuple[Asking, ...]
+    placed: tuple[Asking, ...]  # without those of which pods were evicted since
     waiting: tuple[Asking, ...]
 
 
@@ -120,8 +120,8 @@ class Player:
             self._stage.create(asking.manifests)
             self._until_decided(asking)
         recording = files.snapshot(stage.api, f"world {self._world.seed}")
-        placed = tuple(asking for asking in self._world.gangs if self._placed(asking))
-        waiting = tuple(asking for asking in self._world.gangs if asking not in placed)
+        placed = tuple(asking for asking in self._world.gangs if self._runs(asking))
+        waiting = tuple(asking for asking in self._world.gangs if not self._placed(asking))
         return Moment(recording, undo.cluster_of(recording, self._kept()), placed, waiting)
 
     def _kept(self) -> Path:
@@ -208,19 +208,28 @@ class Player:
         time.sleep(_SETTLE)
         self._stage.until_heard()
 
-    def _placed(self, asking: Asking) -> bool:
+    def _runs(self, asking: Asking) -> bool:
+        """Whether all its pods have nodes."""
         pods = self._stage.pods(asking.name)
         return len(pods) == len(asking.pods) and all("nodeName" in pod["spec"] for pod in pods)
+
+    def _placed(self, asking: Asking) -> bool:
+        """Whether it was placed. A taint that a request tolerates for the allocator may evict its pods right away: the
+        eviction controller reads tolerations in another way."""
+        return self._condition(asking) == "True"
+
+    def _condition(self, asking: Asking) -> str:
+        group = self._stage.group(asking.name) or {}
+        conditions = group.get("status", {}).get("conditions", [])
+        return next((str(c["status"]) for c in conditions if c["type"] == "PodGroupInitiallyScheduled"), "")
 
     def _until_decided(self, asking: Asking) -> None:
         self._stage.until(partial(self._decided, asking), f"{asking.name} to be placed or refused", limit=_LIMIT)
 
     def _decided(self, asking: Asking) -> bool:
-        if self._placed(asking):
-            return True
-        group = self._stage.group(asking.name) or {}
-        conditions = group.get("status", {}).get("conditions", [])
-        return any(c["type"] == "PodGroupInitiallyScheduled" and c["status"] == "False" for c in conditions)
+        condition = self._condition(asking)
+        bound = all("nodeName" in pod["spec"] for pod in self._stage.pods(asking.name))
+        return condition == "False" or (condition == "True" and bound)
 
     def _gone(self, asking: Asking) -> None:
         for made in (*asking.pods, asking.group, *asking.claims):
