@@ -67,7 +67,7 @@ def _account(supply: Supply, gang: Gang, looked: Diagnosis | Tried) -> Account:
     line = found.line if diagnosis.funnel is not None else None
     lost = _lost(supply, demand, line) if line is not None else Losses()
     blame = next((obstacle for obstacle, cause in CAUSES.items() if cause == diagnosis.cause), None)
-    unblock = hints(supply, demand, found, lost, blame) if blame else diagnosis.unblock
+    unblock = hints(supply, demand, found, lost, blame) if blame and verdict.told else diagnosis.unblock
     evidence = of_shortage(supply, demand, line, lost, diagnosis)
     asked = _asked(demand, line) if line is not None else None
     return Account(structs.replace(diagnosis, evidence=evidence, unblock=unblock), asked, lost, verdict.reason, demand)

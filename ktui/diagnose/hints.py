@@ -40,7 +40,7 @@ def _names(supply: Supply, demand: GangDemand, found: Shortage, lost: Losses, ob
         case "pools":
             return listed(f"{pool.id[1]} is {pool.status}, {pool.problem}" for pool, _ in lost.pools)
         case "taints":
-            return listed(f"{devices_text(devices)} {by(taint)}" for taint, devices in lost.taints)
+            return _tainted(found, lost)
         case "constraints":
             return _within_constraints(supply, demand, found)
         case "use":
@@ -52,6 +52,12 @@ def _names(supply: Supply, demand: GangDemand, found: Shortage, lost: Losses, ob
             return _allow(supply, demand)
         case _:
             return ""
+
+
+def _tainted(found: Shortage, lost: Losses) -> str:
+    short = found.line.short if found.line is not None else 0
+    some = f"{short} of " if 0 < short < sum(len(devices) for _, devices in lost.taints) else ""
+    return some + listed(f"{devices_text(devices)} {by(taint)}" for taint, devices in lost.taints)
 
 
 def _within_constraints(supply: Supply, demand: GangDemand, found: Shortage) -> str:
@@ -101,6 +107,8 @@ def _allow(supply: Supply, demand: GangDemand) -> str:
     if obstacle is None:
         return ""
     nodes = listed(kept_off(supply, demand, obstacle), ", ")
+    if not nodes:
+        return ""  # no node is known to have room: its devices are reached from several, or shared
     match obstacle.kind:
         case "unschedulable":
             return f"uncordon {nodes}"
