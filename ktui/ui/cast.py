@@ -44,17 +44,20 @@ async def cast(
     steps = deque(script.steps)
     end = max(1, round(script.end * _TICKS))
     shown: list[str] = []
+    restless = True
     for tick in range(end + 1):
         while steps and round(steps[0].at * _TICKS) <= tick and not stage.ended():
             await _do(stage, steps.popleft())
-        await stage.settle()
+            restless = True
+        if restless:
+            await stage.settle()
         if output := _difference(shown, stage.lines):
             yield _event(tick, output if shown else _CLEAR + output)
             shown = list(stage.lines)
         progress(tick / end)
         if stage.ended() or tick == end:
             break
-        stage.advance(1 / _TICKS)
+        restless = stage.advance(1 / _TICKS)
     yield _event(tick, _END)
 
 

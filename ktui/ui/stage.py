@@ -59,11 +59,13 @@ class Stage:
         """Whether a key has ended the application. The lines stay as they were."""
         return self._app.return_code is not None
 
-    def advance(self, seconds: float) -> None:
-        """Let time pass: the recording plays on unless it is paused."""
+    def advance(self, seconds: float) -> bool:
+        """Let time pass: the recording plays on unless it is paused. Whether there is anything new to wait for."""
         player = self.player
+        before = player.position
         if not player.paused:
-            player.seek(player.position + seconds * player.speed)
+            player.seek(before + seconds * player.speed)
+        return player.position != before
 
     def set_speed(self, factor: float) -> None:
         """`factor` is one of the player's."""
@@ -114,7 +116,7 @@ class Stage:
 
     def _busy(self) -> bool:
         session = self._opened()
-        if session is None or session.taking_in or not self.player.loaded:
+        if session is None or session.busy or not self.player.loaded:
             return True
         return any(not worker.is_finished for worker in self._app.workers if worker.group != "feed")
 
