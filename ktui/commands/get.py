@@ -63,7 +63,7 @@ def _print(form: str, view: View, filled: Filled, rows: list[Row]) -> None:
         wide = form == "wide"
         sys.stdout.write(table(view.columns, rows, filled.now, wide=wide))
     else:
-        print(f"No {view.id} found{_where(view, filled)}.", file=sys.stderr)
+        print(f"No {view.title.lower()} found{_where(view, filled)}.", file=sys.stderr)
 
 
 def _where(view: View, filled: Filled) -> str:

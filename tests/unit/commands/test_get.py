@@ -63,7 +63,7 @@ def test_every_resource_in_every_form(ktui: Ktui, name: str, resource: str, form
         document = json.loads(ran.out)
         assert (document["version"], document["kind"], ran.err) == (1, resource, "")
     elif not ran.out:
-        assert ran.err == ("" if form == "name" else f"No {resource} found.\n")
+        assert ran.err == ("" if form == "name" else f"No {VIEWS[resource].title.lower()} found.\n")  # type: ignore[index]  # one of RESOURCES
     elif form == "name":
         assert all(line.startswith(f"{resource.removesuffix('s')}/") for line in ran.lines)
     else:
@@ -115,6 +115,10 @@ def test_a_namespace(ktui: Ktui) -> None:
     assert {item["namespace"] for item in ktui.get("pods", "-n", "ml2", "-o", "json").items} == {"ml2"}
     assert ktui.get("pods", "-n", "empty") == Ran(0, "", "No pods found in namespace empty.\n")
     assert len(ktui.get("pods", "-n", "empty", "-A", "-o", "json").items) > 0
+
+
+def test_nothing_changed(ktui: Ktui, tmp_path: Path) -> None:
+    assert ktui.get("timeline", recording=write(tmp_path, [listed(0, pod("a"))])) == Ran(0, "", "No changes found.\n")
 
 
 def test_kinds_without_a_namespace_are_shown_whatever_the_namespace(ktui: Ktui) -> None:
