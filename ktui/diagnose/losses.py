@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from ktui.cluster.allocation import users
 from ktui.cluster.gangs import display_name
 from ktui.cluster.pools import PoolStatus
 from ktui.cluster.state import Cluster
@@ -23,13 +22,14 @@ from ktui.model.pod import Pod
 from ktui.model.resourceslice import DeviceId, DeviceTaint, PoolId
 
 Step = Literal["poolComplete", "untainted", "free"]
+HolderKind = Literal["PodGroup", "Pod", "ResourceClaim"]
 
 
 class Holder(NamedTuple):
     """Who has devices: a gang ("PodGroup"), a pod outside gangs, or a claim that no pod uses. `shown` is its name as people say
     it, with the namespace."""
 
-    kind: Literal["PodGroup", "Pod", "ResourceClaim"]
+    kind: HolderKind
     key: Key
     shown: str
 
@@ -63,21 +63,21 @@ def losses(cluster: Cluster, want: Want, catalog: Catalog) -> Losses:
     """What is lost to a request, of all devices that match it."""
     pools: Counter[BrokenPool] = Counter()
     taints: dict[Taint, list[DeviceId]] = {}
-    holders: Counter[Holder] = Counter()
+    claims: Counter[Key] = Counter()
     others = 0
     for device, step in _lost(cluster, want, catalog):
         if step == "poolComplete":
             pools[_broken(cluster, device[:2])] += 1
         elif step == "untainted":
             taints.setdefault(_taint(cluster, want, device), []).append(device)
-        elif holder := _holder(cluster, device):
-            holders[holder] += 1
+        elif claim := _claim(cluster, device):
+            claims[claim] += 1
         else:
             others += 1
     return Losses(
         tuple(sorted(pools.items(), key=lambda item: (-item[1], item[0]))),
         tuple((t, tuple(sorted(taints[t]))) for t in sorted(taints, key=lambda t: (-len(taints[t]), t))),
-        tuple(sorted(holders.items(), key=lambda item: (-item[1], item[0]))),
+        _holders(cluster, claims),
         others,
     )
 
@@ -139,19 +139,43 @@ def _blocks(want: Want, taint: EffectiveTaint) -> bool:
     return taint.effect in ("NoSchedule", "NoExecute") and not tolerated(want, (plain,))
 
 
-def _holder(cluster: Cluster, device: DeviceId) -> Holder | None:
-    """Who uses the claim that has the device, None when no claim has it."""
+def _claim(cluster: Cluster, device: DeviceId) -> Key | None:
+    """The first claim that has the device, administrators apart; None when none has."""
     for key in sorted(cluster.claims_by_device[device]):
         claim = cluster.claim(key)
         if claim is not None and any(r.id == device and not r.admin_access for r in claim.results):
-            pods = users(cluster, key)
-            return holder_of(cluster, pods[0]) if pods else Holder("ResourceClaim", key, "/".join(key))
+            return key
     return None
+
+
+def _holders(cluster: Cluster, claims: Counter[Key]) -> tuple[tuple[Holder, int], ...]:
+    """Who uses these claims, with how many devices, most first; a name is looked up once."""
+    counts: Counter[tuple[HolderKind, Key]] = Counter()
+    for key, count in claims.items():
+        counts[_user(cluster, key)] += count
+    named = ((Holder(kind, key, _shown(cluster, kind, key)), count) for (kind, key), count in counts.items())
+    return tuple(sorted(named, key=lambda item: (-item[1], item[0])))
+
+
+def _user(cluster: Cluster, key: Key) -> tuple[HolderKind, Key]:
+    """For whom the claim is reserved: the gang of the first pod that is there, or that pod; the claim itself when there is
+    nobody."""
+    claim = cluster.claim(key)
+    for consumer in (claim.status.reserved_for or ()) if claim is not None else ():
+        if consumer.resource == "podgroups":
+            return "PodGroup", (key[0], consumer.name)
+        pod = cluster.pod((key[0], consumer.name))
+        if pod is not None and pod.metadata.uid == consumer.uid:
+            return ("PodGroup", (pod.namespace, pod.group)) if pod.group else ("Pod", pod.key)
+    return "ResourceClaim", key
+
+
+def _shown(cluster: Cluster, kind: HolderKind, key: Key) -> str:
+    return f"{key[0]}/{display_name(cluster, key) if kind == 'PodGroup' else key[1]}"
 
 
 def holder_of(cluster: Cluster, pod: Pod) -> Holder:
     """The pod's gang, or the pod itself where it has none."""
-    if not pod.group:
-        return Holder("Pod", pod.key, "/".join(pod.key))
-    key = (pod.namespace, pod.group)
-    return Holder("PodGroup", key, f"{pod.namespace}/{display_name(cluster, key)}")
+    kind: HolderKind = "PodGroup" if pod.group else "Pod"
+    key = (pod.namespace, pod.group or pod.name)
+    return Holder(kind, key, _shown(cluster, kind, key))
