@@ -88,6 +88,9 @@ def _facts(supply: Supply, gang: GangDemand, found: Shortage, blame: Obstacle) -
             name = (rule.match_attribute or rule.distinct_attribute or "") if rule else ""
             word = "the same" if rule and rule.match_attribute else "different"
             many = line.ask.count
+            if line.ask.all:
+                text = f"asks for all devices of a node, and on some node not all of them have {word} {name.rpartition('/')[2]}"
+                return {"attribute": name}, text
             return {"attribute": name}, f"no node has {many} free devices with {word} {name.rpartition('/')[2]}"
         case _:
             return {"need": need, "free": counts.free}, _few(line)
@@ -107,7 +110,7 @@ def _needs(need: int, free: int) -> str:
 
 
 def _pool(supply: Supply, gang: GangDemand, line: Line) -> tuple[dict[str, object], str]:
-    pool_id = incomplete_pool(supply, line, _catalog(supply, gang))
+    pool_id = incomplete_pool(supply, gang, line, _catalog(supply, gang))
     pool = supply.cluster.pool(pool_id) if pool_id else None
     if pool is None:
         return {"pool": ""}, "a pool is incomplete"
@@ -150,7 +153,7 @@ def hint(supply: Supply, gang: GangDemand, found: Shortage, blame: Obstacle) -> 
     line = found.line
     match blame:
         case "pools" if line is not None:
-            pool_id = incomplete_pool(supply, line, _catalog(supply, gang))
+            pool_id = incomplete_pool(supply, gang, line, _catalog(supply, gang))
             return f"the driver publishes all slices of pool {pool_id[1]}" if pool_id else ""
         case "taints" if line is not None:
             return f"untaint its devices ({blocking_taint(line, _catalog(supply, gang))})"

@@ -9,7 +9,7 @@ A room knows no names, so rooms of equal nodes are equal, and what was found for
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import ROUND_CEILING, Decimal
 from functools import partial
 from typing import Literal, NamedTuple
@@ -36,6 +36,11 @@ _MOST = 32  # devices in one claim (resource.k8s.io AllocationResultsMaxSize)
 
 class Undecided(Exception):
     """The search gave up, or an expression could not be evaluated: nothing is known. The text says why."""
+
+
+class GivesUp(Exception):
+    """The allocator takes it for an error of the claim and not of the node: the scheduler refuses the pod, whatever other nodes
+    have. That happens only to claims that ask for all devices."""
 
 
 class Kind(NamedTuple):
@@ -179,8 +184,16 @@ def place(room: Room, claims: tuple[ClaimDemand, ...], kinds: Kinds) -> Room | N
 
     Raises:
         Undecided: an expression cannot be evaluated, or there are too many combinations.
+        GivesUp: there is no place for the pod on any other node either.
     """
+    if asks_for_all(claims) and not all(pool.complete for pool in room):
+        raise GivesUp
     return _Search(room, claims, kinds).run() if claims else room
+
+
+def asks_for_all(claims: Iterable[ClaimDemand]) -> bool:
+    """Whether a request, or one of its alternatives, is for all devices of a node."""
+    return any(ask.all for claim in claims for alternatives in claim.requests for ask in alternatives)
 
 
 class _Search:
@@ -241,9 +254,7 @@ class _Search:
         return self._with(claim, ask, index, partial(self._take_all, claim, request, ask, wanted, position + 1))
 
     def _all(self, ask: Ask) -> list[int]:
-        """All devices that match, whoever has them; none when a pool is not complete (the allocator refuses then)."""
-        if not all(pool.complete for pool in self._room):
-            return []
+        """All devices that match, whoever has them."""
         return [i for i, (_, unit) in enumerate(self._units) if self._match(ask.want, unit) and self._offers(ask, unit)]
 
     def _usable(self, claim: int, ask: Ask, index: int) -> bool:
@@ -252,7 +263,7 @@ class _Search:
             return False
         if index in self._in_claim[claim] if ask.want.admin else unit.held or unit.taken:
             return False
-        return self._match(ask.want, unit) and tolerated(ask.want, unit.taints) and self._has_left(ask, unit)
+        return self._match(ask.want, unit) and tolerated(ask.want, unit.taints)
 
     def _match(self, want: Want, unit: Unit) -> bool:
         matched = self._kinds.matches(want, unit.kind)
@@ -284,8 +295,13 @@ class _Search:
         added = [rule for rule in self._rules[claim] if rule.concerns(ask)]
         for count, rule in enumerate(added):
             if not rule.add(before.kind):
+                if ask.all:
+                    raise GivesUp
                 _undo(added[:count])
                 return False
+        if not self._has_left(ask, before):
+            _undo(added)
+            return False
         for s, c, amount in draws:
             left[s, c] -= amount
         self._now[index] = _used(before, kind.device, ask.want)

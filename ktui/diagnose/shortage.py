@@ -21,7 +21,7 @@ from ktui.cluster.state import Cluster
 from ktui.diagnose.catalog import Catalog
 from ktui.diagnose.demand import Ask, ClaimDemand, GangDemand, Part, Want, device_class
 from ktui.diagnose.diagnosis import Cause, Funnel
-from ktui.diagnose.room import NOTHING, Counts, Obstacle, Unit, Without, tolerated
+from ktui.diagnose.room import NOTHING, Counts, Obstacle, Unit, Without, asks_for_all, tolerated
 from ktui.diagnose.supply import Supply
 from ktui.diagnose.trial import floats, placeable
 from ktui.model.kinds import KINDS
@@ -136,7 +136,8 @@ def _stands(obstacle: Obstacle, gang: GangDemand, lines: list[Line]) -> bool:
     """Whether the obstacle keeps anything from anybody, so that it is worth imagining it away."""
     match obstacle:
         case "pools":
-            return any(line.counts.complete < line.counts.matching for line in lines) or _has_choices(gang)
+            lost = any(line.counts.complete < line.counts.matching for line in lines)
+            return lost or _has_choices(gang) or asks_for_all(gang.claims)
         case "taints":
             return any(line.counts.untainted < line.counts.complete for line in lines) or _has_choices(gang)
         case "constraints":
@@ -147,7 +148,7 @@ def _stands(obstacle: Obstacle, gang: GangDemand, lines: list[Line]) -> bool:
 
 def _enough(obstacle: Obstacle, gang: GangDemand, lines: list[Line]) -> bool:
     """Whether there might be a place without the obstacle, by the number of devices alone."""
-    if obstacle in ("constraints", *NODE) and not _has_choices(gang):
+    if obstacle in ("constraints", *NODE) and not _has_choices(gang) and not asks_for_all(gang.claims):
         return all(line.short <= 0 for line in lines)
     return True
 
@@ -287,13 +288,15 @@ def _count_taints(want: Want, units: Iterable[Unit], catalog: Catalog, nodes: in
                     keys[taint.key] += nodes
 
 
-def incomplete_pool(supply: Supply, line: Line, catalog: Catalog) -> PoolId | None:
-    """The incomplete or invalid pool with most devices that would do."""
+def incomplete_pool(supply: Supply, gang: GangDemand, line: Line, catalog: Catalog) -> PoolId | None:
+    """The incomplete or invalid pool with most devices that would do. Who asks for all devices of a node is refused by any pool
+    of the nodes that are looked at, whatever is in it: those come first."""
+    given_up = {node for part in gang.parts for node in supply.given_up_on(part, NOTHING)}
+    broken = [pool for pool in supply.cluster.pools() if pool.status != "ok"]
     found: dict[PoolId, int] = {}
-    for pool in supply.cluster.pools():
-        if pool.status != "ok":
-            units = catalog.units(pool.id)
-            found[pool.id] = sum(1 for unit in units if catalog.kinds.matches(line.want, unit.kind))
+    for pool in [pool for pool in broken if pool.node in given_up] or broken:
+        units = catalog.units(pool.id)
+        found[pool.id] = sum(1 for unit in units if catalog.kinds.matches(line.want, unit.kind))
     return min(found, key=lambda pool_id: (-found[pool_id], pool_id), default=None)
 
 

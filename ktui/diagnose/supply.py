@@ -19,9 +19,11 @@ from ktui.diagnose.demand import ClaimDemand, Part, PodDemand, Want, extended_cl
 from ktui.diagnose.room import (
     NOTHING,
     Counts,
+    GivesUp,
     Room,
     Undecided,
     Without,
+    asks_for_all,
     count_room,
     imagine,
     imagine_claims,
@@ -288,6 +290,21 @@ class Supply:
         free = self.free(node, without)
         return max(0, min((free.get(name, 0) // amount for name, amount in resources if amount > 0), default=MANY))
 
+    def given_up_on(self, part: Part, without: Without) -> Iterator[str]:
+        """The nodes that are looked at for the pods and on which the allocator gives up on them, wherever else they might be."""
+        if not asks_for_all(part.demand.claims):
+            return
+        catalog, claims = self.catalog(part.demand.claims), imagine_claims(part.demand.claims, without)
+        for number, nodes in catalog.nodes_with.items():
+            if _gives_up(imagine(catalog.room(number), without), claims, catalog):
+                yield from (node for node in nodes if self._is_looked_at(part, without, node))
+
+    def _is_looked_at(self, part: Part, without: Without, node: str) -> bool:
+        """Whether the scheduler comes to ask for devices: that is the last of what it asks of a node."""
+        if not self.may_run(part, without, node):
+            return False
+        return "resources" in without or self.times(self.split(part.demand, node)[0], without, node) > 0
+
     def devices_for(self, catalog: Catalog, claims: tuple[ClaimDemand, ...], without: Without, node: str) -> int:
         """For how many pods with these claims the node has devices.
 
@@ -320,9 +337,22 @@ def pods_in(room: Room, claims: tuple[ClaimDemand, ...], catalog: Catalog, witho
     left = imagine(room, without)
     wanted = imagine_claims(claims, without)
     count = 0
-    while (after := place(left, wanted, catalog.kinds)) is not None:
-        if after == left:
-            return MANY  # access for administrators takes nothing away
-        left = after
-        count += 1
+    try:
+        while (after := place(left, wanted, catalog.kinds)) is not None:
+            if after == left:
+                return MANY  # access for administrators takes nothing away
+            left = after
+            count += 1
+    except GivesUp:
+        return count
     return count
+
+
+def _gives_up(room: Room, claims: tuple[ClaimDemand, ...], catalog: Catalog) -> bool:
+    try:
+        place(room, claims, catalog.kinds)
+    except GivesUp:
+        return True
+    except Undecided:
+        return False
+    return False

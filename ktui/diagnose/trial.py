@@ -13,7 +13,17 @@ from typing import TypeVar
 from ktui.cluster.nodefit import matches_selector
 from ktui.diagnose.catalog import Reach
 from ktui.diagnose.demand import ClaimDemand, GangDemand, Part
-from ktui.diagnose.room import PoolRoom, Room, Undecided, Without, imagine, imagine_claims, place
+from ktui.diagnose.room import (
+    GivesUp,
+    PoolRoom,
+    Room,
+    Undecided,
+    Without,
+    asks_for_all,
+    imagine,
+    imagine_claims,
+    place,
+)
 from ktui.diagnose.supply import FRESH, Supply
 from ktui.model.meta import Key
 from ktui.model.resourceslice import PoolId
@@ -37,6 +47,8 @@ def placeable(supply: Supply, gang: GangDemand, without: Without) -> bool | None
             table = supply.table(part, imagined)
             if not table.reaches(part.pods):
                 return None if table.undecided else False
+        if any(supply.given_up_on(part, without)):
+            return False
     if simple and len(gang.parts) == 1:
         return True
     try:
@@ -53,6 +65,8 @@ def floats(supply: Supply, part: Part) -> bool:
     catalog = supply.catalog(claims)
     if not catalog.floating:
         return False
+    if asks_for_all(claims) and not all(pool.complete for pool, _ in catalog.floating.values()):
+        return True  # none of them would do, and still it matters
     wants = {ask.want for claim in claims for alternatives in claim.requests for ask in alternatives}
     kinds = catalog.floating_kinds()
     return any(catalog.kinds.matches(want, kind) is not False for want in wants for kind in kinds)
@@ -95,6 +109,8 @@ class Trial:
             return True
         part = self._pods[position]
         failed: set[object] = set()
+        if self._gives_up(part):
+            return False
         for node in self._candidates(part):
             same = (self._room(node), tuple(sorted(self._left(node).items())), self._reached(node))
             if same in failed and not part.demand.shared:
@@ -119,20 +135,45 @@ class Trial:
 
     def _put(self, part: Part, node: str) -> Callable[[], None] | None:
         """Place the pod on the node; returns what takes it back, None when it has no place there."""
-        self._tries += 1
-        if self._tries > _TRIES:
-            raise Undecided("there are too many ways to place its pods")
+        self._count_try()
         resources, own = self._supply.split(part.demand, _like(node))
-        before = self._left(node)
-        if "resources" not in self._without and any(before.get(r, 0) < n for r, n in resources if n > 0):
+        if not self._has(node, resources):
             return None
-        new = [key for key in part.demand.shared if key not in self._where]
+        new = self._new(part)
         claims = (*imagine_claims(own, self._without), *(self._shared[key] for key in new))
         order, room = self._whole(node)
         after = place(room, claims, self._catalog.kinds)
         if after is None:
             return None
         return self._take(node, resources, order, room, after, claims, new)
+
+    def _gives_up(self, part: Part) -> bool:
+        """Whether there is a node on which the allocator gives up on the pod, wherever else it might be."""
+        claims = (*part.demand.claims, *(self._shared[key] for key in self._new(part)))
+        if not asks_for_all(claims):
+            return False
+        wanted = imagine_claims(claims, self._without)
+        for node in self._candidates(part):
+            self._count_try()
+            if self._has(node, self._supply.split(part.demand, _like(node))[0]):
+                try:
+                    place(self._whole(node)[1], wanted, self._catalog.kinds)
+                except GivesUp:
+                    return True
+        return False
+
+    def _count_try(self) -> None:
+        self._tries += 1
+        if self._tries > _TRIES:
+            raise Undecided("there are too many ways to place its pods")
+
+    def _has(self, node: str, resources: tuple[tuple[str, int], ...]) -> bool:
+        left = self._left(node)
+        return "resources" in self._without or all(left.get(r, 0) >= n for r, n in resources if n > 0)
+
+    def _new(self, part: Part) -> list[Key]:
+        """The shared claims that no pod before has brought with it."""
+        return [key for key in part.demand.shared if key not in self._where]
 
     def _take(
         self,
