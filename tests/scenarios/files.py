@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ktui.model.kinds import KINDS
 from ktui.recording.output import Output
-from tests.cluster.controlplane.api import Api
+from tests.cluster.controlplane.api import Api, ApiError
 
 Json = dict[str, Any]
 
@@ -56,6 +56,7 @@ def snapshot(api: Api, title: str) -> bytes:
     ktui's own writer keeps the fields that ktui's model has, which would let a rule that ktui does not know yet hide behind
     a field that was never written down.
     """
+    lists = {path: listed for path in paths().values() if (listed := _list(api, path)) is not None}
     created = datetime.now(UTC).replace(microsecond=0).isoformat().replace("+00:00", "Z")
     header = {
         "ktui": "recording",
@@ -64,9 +65,9 @@ def snapshot(api: Api, title: str) -> bytes:
         "title": title,
         "context": "scenarios",
         "server": {"gitVersion": api.get("/version")["gitVersion"]},
-        "resources": [{"path": path, "kind": kind} for kind, path in paths().items()],
+        "resources": [{"path": path, "kind": kind} for kind, path in paths().items() if path in lists],
     }
-    return b"".join(_line(document) for document in (header, *(_list(api, path) for path in paths().values())))
+    return b"".join(_line(document) for document in (header, *lists.values()))
 
 
 def write(name: str, recording: bytes, truth: Mapping[str, Any], where: Path = DIRECTORY) -> None:
@@ -80,8 +81,14 @@ def write(name: str, recording: bytes, truth: Mapping[str, Any], where: Path = D
     (where / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
 
 
-def _list(api: Api, path: str) -> Json:
-    answer = api.get(path)
+def _list(api: Api, path: str) -> Json | None:
+    """None when the server does not serve the resource: not every cluster has all of them."""
+    try:
+        answer = api.get(path)
+    except ApiError as error:
+        if error.status == 404:
+            return None
+        raise
     version = answer["metadata"]["resourceVersion"]
     return {
         "t": 0,
