@@ -282,6 +282,9 @@ def _add_actions(commands: argparse._SubParsersAction[Any], cluster: argparse.Ar
     taint.add_argument("device", metavar="DRIVER/POOL/DEVICE")
     taint.add_argument("taint", metavar="KEY[=VALUE]:EFFECT", help="effect: None, NoSchedule or NoExecute")
     taint.add_argument("--reason", default="", metavar="TEXT", help="why; kept on the rule and in the audit log")
+    taint.add_argument(
+        "--count", action="store_true", help="place it with effect None first, to see whom the controller would evict"
+    )
 
     untaint = commands.add_parser("untaint", parents=[cluster, acting], help="remove a taint from one device")
     untaint.add_argument("device", metavar="DRIVER/POOL/DEVICE")

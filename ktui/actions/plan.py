@@ -79,6 +79,7 @@ class Plan(Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     confirm: str = ""
     foreign: bool = False  # it touches what somebody else made
+    countable: bool = False  # the eviction controller can be asked first whom it would evict (`count`)
     button: str = "Apply"
     subject: Key = ("", "")
     object: str = ""  # what it is done to, as people name it: DRIVER/POOL/DEVICE or NAMESPACE/AUTOSCALER

@@ -105,6 +105,7 @@ async def plan_taint(
         notes=tuple(eviction_notes(blast, budgets)),
         warnings=_warnings(cluster, device, taint, blast),
         confirm=_confirm(device, blast),
+        countable=taint.effect == "NoExecute" and request.verb == "create",
         button=_button(taint, blast),
         subject=("", name),
         object=where,

@@ -15,7 +15,8 @@ import orjson
 from ktui import paths, settings
 from ktui.actions.api import ActionApi
 from ktui.actions.audit import AuditContext
-from ktui.actions.desk import open_desk
+from ktui.actions.count import Count, Counting, agree, left_behind, take_back, wait_for_count
+from ktui.actions.desk import Desk, open_desk
 from ktui.actions.minreplicas import parse_replicas, plan_min_replicas
 from ktui.actions.plan import AlreadyDoneError, Plan
 from ktui.actions.runner import Outcome, Rehearsal
@@ -55,6 +56,10 @@ def run(args: argparse.Namespace) -> int:
             f"{args.command} writes to the cluster and is not done: --readonly, or readonly in the settings"
         )
     ask = _Ask(args)
+    if getattr(args, "count", False):
+        if args.dry_run:
+            raise UsageError("--count places the taint with effect None, so it does not go with --dry-run")
+        ask.counting("")
     try:
         return asyncio.run(_act(args, ask, wish))
     except AlreadyDoneError as done:
@@ -79,6 +84,12 @@ class _Ask:
         place, slash, name = self.args.autoscaler.rpartition("/")
         return await plan_min_replicas(api, (place if slash else namespace, name), self.replicas)
 
+    def counting(self, user: str) -> Counting:
+        """What is counted first. Raises UsageError where there is nothing to count."""
+        if self.device is None or self.taint is None or self.taint.effect != "NoExecute":
+            raise UsageError("--count is for the effect NoExecute: no other effect evicts")
+        return Counting(self.device, self.taint, self.args.reason, user)
+
     @property
     def kinds(self) -> tuple[str, ...]:
         return _JOINED if self.device is not None else ()
@@ -99,8 +110,46 @@ async def _carry_out(
     args: argparse.Namespace, ask: _Ask, cluster: Cluster, transport: Transport, served: Served, target: Target
 ) -> int:
     desk = await open_desk(transport, target, served.versions(), paths.audit_log())
+    if getattr(args, "count", False):
+        return await _count_first(args, ask.counting(desk.where.user), cluster, desk)
+    plan = await ask.plan(desk.api, cluster, target.namespace, desk.where.user)
+    await _settle(args, plan, desk)
+    return 0
+
+
+async def _count_first(args: argparse.Namespace, counting: Counting, cluster: Cluster, desk: Desk) -> int:
+    """Place the taint with effect None, show the controller's count beside our own, then go on or take it back."""
+    await _settle(args, await counting.plan_look(desk.api, cluster), desk, step=True)
+    try:
+        count = await wait_for_count(desk.api, counting.rule)
+        plan = await counting.plan_evict(desk.api, cluster, count)
+        if args.yes:
+            _check_count(plan, count)
+        await _settle(args, plan, desk, count)
+    except BaseException as error:
+        left = left_behind(counting, "it could not be taken back")
+        try:
+            left = await take_back(desk.api, desk.runner, cluster, counting)
+        finally:
+            if not isinstance(error, KtuiError) and left:
+                print(safe(left), file=sys.stderr)
+        if isinstance(error, KtuiError):
+            raise KtuiError(f"{error}; {left or 'the taint with effect None was taken back'}") from None
+        raise
+    return 0
+
+
+def _check_count(plan: Plan, count: Count | None) -> None:
+    """Raises KtuiError when the controller does not count as many pods as we do: that is for a person to look at."""
+    if not agree(plan, count):
+        raise KtuiError(f"not done, as --yes asks nobody: {(plan.notes + plan.warnings)[-1]}")
+
+
+async def _settle(
+    args: argparse.Namespace, plan: Plan, desk: Desk, count: Count | None = None, *, step: bool = False
+) -> None:
+    """Rehearse, show, ask, apply; raises KtuiError unless it was done. A `step` is not the last one, and prints no JSON."""
     runner, where = desk.runner, desk.where
-    plan = await ask.plan(desk.api, cluster, target.namespace, where.user)
     if refusal := await runner.refusal(plan):
         raise KtuiError(refusal)
     rehearsal = await runner.rehearse(plan)
@@ -110,20 +159,20 @@ async def _carry_out(
         shown.writelines(f"{safe(line)}\n" for line in _preview(plan, where, rehearsal))
         shown.flush()
     if args.dry_run or rehearsal.status == "refused":
-        _print_json(args, plan, rehearsal, None)
+        _print_json(args, plan, rehearsal, None, count)
         if rehearsal.status == "refused":
             raise KtuiError(f"the server refuses: {rehearsal.message}")
-        return 0
+        return
     _confirm(args, plan)
     outcome = await runner.apply(plan, rehearsal)
-    _print_json(args, plan, rehearsal, outcome)
+    if not step:
+        _print_json(args, plan, rehearsal, outcome, count)
     if outcome.status != "applied":
         raise KtuiError(outcome.message)
     if args.output == "table":
         print(safe(outcome.message))
         for warning in outcome.warnings:
             print(f"warning: {safe(warning, 300)}")
-    return 0
 
 
 def _preview(plan: Plan, where: AuditContext, rehearsal: Rehearsal) -> Iterator[str]:
@@ -173,7 +222,9 @@ def _interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _print_json(args: argparse.Namespace, plan: Plan, rehearsal: Rehearsal, outcome: Outcome | None) -> None:
+def _print_json(
+    args: argparse.Namespace, plan: Plan, rehearsal: Rehearsal, outcome: Outcome | None, count: Count | None
+) -> None:
     if args.output != "json":
         return
     document = {
@@ -202,6 +253,9 @@ def _print_json(args: argparse.Namespace, plan: Plan, rehearsal: Rehearsal, outc
         "pendingGangs": _keys(plan.blast.pending),
         "pdbs": None if plan.budgets is None else _keys(plan.budgets),
         "placeableGangs": _keys(plan.helped),
+        "controllerCount": {"pods": count.pods, "namespaces": count.namespaces, "message": count.text}
+        if count
+        else None,
         "warnings": [*plan.warnings, *rehearsal.warnings],
         "dryRun": {"status": rehearsal.status, "message": rehearsal.message},
         "result": {

@@ -20,6 +20,7 @@ from ktui.demo.access import Attributes
 from ktui.demo.apiserver import SERVES_1_37
 from tests.faults import Answer, Delay, Drop, status_body
 from tests.unit.actions.rig import DEVICE, HPAS, RULES, WHERE, Server, lost
+from tests.unit.actions.test_count import counts
 from tests.unit.builders import DRIVER
 from tests.unit.kube.kubeconfigbuilder import document, write
 
@@ -278,6 +279,7 @@ class TestJson:
             "pendingGangs": [],
             "pdbs": [],
             "placeableGangs": [],
+            "controllerCount": None,
             "warnings": ["gang ml/train falls to 1 of 2: the whole job may stop"],
             "dryRun": {"status": "accepted", "message": "accepted"},
             "result": {
@@ -316,6 +318,80 @@ class TestJson:
         assert ended.code == 1
         assert json.loads(ended.out)["dryRun"]["status"] == "refused"
         assert "the server refuses: spec.metrics: Forbidden: must specify at least one" in one_line(ended)
+
+
+class TestCount:
+    """A03: the eviction controller is asked first."""
+
+    async def test_they_agree_and_it_goes_on(self, at: Shell) -> None:
+        populate(at.server)
+        counts(at.server, "1 pod")
+        ended = await at.run(*TAINT, "--count", "--yes")
+        assert (ended.code, ended.err) == (0, "")
+        assert "  the controller counts 1 pod in 1 namespace; ktui 1\n" in ended.out
+        assert at.server.rule()["spec"]["taint"]["effect"] == "NoExecute"
+        assert [line["after"].rpartition(":")[2] for line in at.audit()] == ["None", "NoExecute"]
+
+    async def test_the_count_in_json(self, at: Shell) -> None:
+        populate(at.server)
+        counts(at.server, "1 pod")
+        count = json.loads((await at.run(*TAINT, "--count", "--yes", "-o", "json")).out)["controllerCount"]
+        assert (count["pods"], count["namespaces"]) == (1, 1)
+        assert "1 pod would be evicted" in count["message"]
+
+    async def test_they_differ_and_nobody_was_asked(self, at: Shell) -> None:
+        populate(at.server)
+        counts(at.server, "2 pods")
+        ended = await at.run(*TAINT, "--count", "--yes")
+        assert ended.code == 1
+        assert "the controller counts 2 pods in 1 namespace; ktui 1: the lists differ" in one_line(ended)
+        assert "the taint with effect None was taken back" in one_line(ended)
+        assert at.server.rules() == {}
+        assert [line["action"] for line in at.audit()] == ["taint", "untaint"]
+
+    async def test_a_person_sees_the_count_and_may_take_it_back(self, at: Shell) -> None:
+        populate(at.server)
+        counts(at.server, "2 pods")
+        child = at.terminal(*TAINT, "--count")
+        await asyncio.to_thread(child.expect, "Type yes to go on: ")
+        child.sendline("yes")
+        await asyncio.to_thread(child.expect, "the lists differ")
+        await asyncio.to_thread(child.expect, "Type train to go on: ")
+        assert at.server.rule()["spec"]["taint"]["effect"] == "None"
+        child.sendline("no")
+        assert await at.ended(child) == 1
+        assert at.server.rules() == {}
+
+    async def test_ctrl_c_takes_it_back(self, at: Shell) -> None:
+        populate(at.server)
+        child = at.terminal(*TAINT, "--count")
+        await asyncio.to_thread(child.expect, "Type yes to go on: ")
+        child.sendline("yes")
+        await asyncio.to_thread(child.expect, "done: ")
+        child.sendintr()
+        assert await at.ended(child) == 130
+        assert at.server.rules() == {}
+
+    async def test_what_is_left_is_named(self, at: Shell) -> None:
+        populate(at.server)
+        counts(at.server, "2 pods")
+        at.server.faults.script(f"DELETE {RULES}/*", Answer(403, status_body(403, "Forbidden", "no")), repeat=True)
+        ended = await at.run(*TAINT, "--count", "--yes")
+        (name,) = at.server.rules()
+        assert f"the rule {name} with effect None is left on {WHERE}; untaint it" in one_line(ended)
+
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            ((*TAINT, "--count", "--dry-run"), "does not go with --dry-run"),
+            (("taint", WHERE, "a:NoSchedule", "--count"), "--count is for the effect NoExecute"),
+        ],
+    )
+    async def test_where_there_is_nothing_to_count(self, arguments: tuple[str, ...], words: str, at: Shell) -> None:
+        ended = await at.run(*arguments)
+        assert ended.code == 2
+        assert words in one_line(ended)
+        assert at.server.writes == []
 
 
 class TestErrors:
