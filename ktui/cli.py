@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import argparse
 
 INTERRUPTED = 130
-RESOURCES = ("gangs", "pods", "devices", "claims", "taints", "autoscalers", "workloads", "timeline")
+RESOURCES = ("triage", "gangs", "pods", "devices", "claims", "taints", "autoscalers", "workloads", "timeline")
 
 
 _EXPORT = """Make something of a recording that others can look at:
@@ -88,6 +88,10 @@ def _carry_out(args: argparse.Namespace) -> int:
         from ktui.commands import why
 
         return why.run(args)
+    if command == "doctor":
+        from ktui.commands import doctor
+
+        return doctor.run(args)
     if command in ("taint", "untaint", "min-replicas"):
         from ktui.commands import act
 
@@ -196,6 +200,12 @@ def parser() -> argparse.ArgumentParser:
         help="say what would be if: untaint=DRIVER/POOL/DEVICE, without=[NAMESPACE/]GANG or nodes=COUNTxNODE; repeatable",
     )
     why.add_argument("-o", "--output", default="text", choices=("text", "json"), help="form of the output")
+
+    doctor = commands.add_parser(
+        "doctor", parents=[cluster, recorded], help="look at access, versions, drivers, rules; say what is wrong"
+    )
+    doctor.add_argument("--strict", action="store_true", help="exit with 1 for a warning too")
+    doctor.add_argument("-o", "--output", default="text", choices=("text", "json"), help="form of the output")
 
     replay = commands.add_parser("replay", parents=[screen], help="show a recording")
     replay.add_argument("file", metavar="FILE", help="a .ktui, .ktui.gz or .ktui.zst file")

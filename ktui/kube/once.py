@@ -52,12 +52,51 @@ async def read_widely(
         await read_once(transport, [frame.source.kind for frame in refused], namespace, sink)
 
 
+async def read_each(
+    transport: Transport,
+    served: Served,
+    kinds: Iterable[str],
+    namespace: str,
+    sink: Callable[[Frame], object],
+    limit: float,
+) -> None:
+    """As widely as `read_widely`, but each kind by itself: what fails, or takes longer than `limit` seconds, is told by the state
+    of its source and keeps nobody else from being read."""
+    async with asyncio.TaskGroup() as tasks:
+        for name in kinds:
+            tasks.create_task(_read_alone(transport, served, KINDS[name], namespace, sink, limit))
+
+
+async def _read_alone(
+    transport: Transport, served: Served, kind: Kind, namespace: str, sink: Callable[[Frame], object], limit: float
+) -> None:
+    refused: list[Frame] = []
+
+    def sort(frame: Frame) -> None:
+        narrower = kind.namespaced and namespace and isinstance(frame, StreamState) and frame.phase == "no-access"
+        (refused.append if narrower else sink)(frame)
+
+    try:
+        async with asyncio.timeout(limit):
+            await _read(transport, served, kind, "", sort)
+            if refused:
+                await _read(transport, served, kind, namespace, sink)
+    except TimeoutError:
+        sink(StreamState(_source(served, kind, ""), "waiting", f"no complete list within {limit:g} s"))
+    except KtuiError as error:
+        sink(StreamState(_source(served, kind, ""), "waiting", str(error)))
+
+
+def _source(served: Served, kind: Kind, namespace: str) -> Source:
+    scope = namespace if kind.namespaced else ""
+    return Source(kind.name, kind.path(served.version(kind) or kind.versions[0], scope), scope)
+
+
 async def _read(
     transport: Transport, served: Served, kind: Kind, namespace: str, sink: Callable[[Frame], object]
 ) -> None:
     version = served.version(kind)
-    scope = namespace if kind.namespaced else ""
-    source = Source(kind.name, kind.path(version or kind.versions[0], scope), scope)
+    source = _source(served, kind, namespace)
     if version is None:
         sink(StreamState(source, "absent", kind.enable or f"this cluster does not serve {kind.resource}"))
         return

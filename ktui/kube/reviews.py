@@ -21,6 +21,7 @@ class _Review(Wire, frozen=True):
 
 class _UserInfo(Wire, frozen=True):
     username: str = ""
+    groups: tuple[str, ...] | None = None
 
 
 class _SelfStatus(Wire, frozen=True):
@@ -32,16 +33,22 @@ class _SelfReview(Wire, frozen=True):
 
 
 async def own_name(transport: Transport) -> str:
-    """Who we are to the server (a SelfSubjectReview, authentication.k8s.io/v1); with impersonation, the impersonated user."""
+    """Who we are to the server; with impersonation, the impersonated user."""
+    return (await own_identity(transport))[0]
+
+
+async def own_identity(transport: Transport) -> tuple[str, tuple[str, ...]]:
+    """(user name, groups), as a SelfSubjectReview says (authentication.k8s.io/v1)."""
     review = {"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"}
     path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
     answer = await transport.request("POST", path, body=msgspec.json.encode(review))
     try:
-        return msgspec.json.decode(answer.body, type=_SelfReview).status.user_info.username
+        found = msgspec.json.decode(answer.body, type=_SelfReview).status.user_info
     except NOT_DECODED:
         raise UnexpectedAnswer(
             f"unexpected answer from host {transport.target.host} to a review of ourselves"
         ) from None
+    return found.username, found.groups or ()
 
 
 async def allowed(transport: Transport, verb: str, kind: Kind, namespace: str = "") -> bool:

@@ -36,7 +36,10 @@ class NodeSpec(Wire, frozen=True):
 
 
 class NodeInfo(Wire, frozen=True):
+    """`running_in_user_namespace`: a kubelet without root (gate KubeletInUserNamespace); absent otherwise."""
+
     kubelet_version: str = ""
+    running_in_user_namespace: bool | None = None
 
 
 class NodeStatus(Wire, frozen=True):
