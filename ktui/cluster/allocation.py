@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from ktui.cluster.joins import pod_claims
 from ktui.cluster.state import Cluster
 from ktui.model.claim import AllocationResult, Consumer, ResourceClaim
 from ktui.model.meta import Key
@@ -125,12 +124,6 @@ def holders(cluster: Cluster, device: DeviceId) -> list[tuple[ResourceClaim, All
         if claim is not None:
             found += [(claim, result) for result in claim.results if result.id == device]
     return found
-
-
-def pod_devices(cluster: Cluster, pod: Pod) -> set[DeviceId]:
-    """All devices of all claims the pod uses, whichever container sees them."""
-    claims = (cluster.claim(key) for key in pod_claims(pod))
-    return {result.id for claim in claims if claim is not None for result in claim.results}
 
 
 def _find(cluster: Cluster, key: Key) -> ResolvedClaim:

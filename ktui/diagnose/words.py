@@ -205,12 +205,6 @@ def parse(message: str) -> Words:
     return Words(message, nodes, reasons, gang, placements, preemption)
 
 
-def member_with_the_reason(members: Iterable[Pod]) -> Pod | None:
-    """The waiting member that was refused for a reason of its own, of several the one refused last; None when there is none."""
-    found = [(c, pod) for pod, c in _refused(members) if parse(c.message or "").own]
-    return max(found, key=lambda item: parse_time(item[0].last_transition_time) or 0, default=(None, None))[1]
-
-
 def said(cluster: Cluster, gang: Gang) -> tuple[Said, ...]:
     """Everything the scheduler has said of a gang that waits, in conditions and events, each text once: reasons of members
     first, then what only repeats the group's; within both the newest first."""

@@ -64,10 +64,6 @@ class Actor:
         self.session = session
         self._last: Undo | None = None
 
-    @property
-    def can_undo(self) -> bool:
-        return self._last is not None
-
     async def taint_row(self, view: Entity, key: RowKey) -> None:
         """Taint the device behind a row; where there are several, ask which."""
         if (device := await self._device(view, key)) is not None:
