@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import argparse
 
 INTERRUPTED = 130
-RESOURCES = ("triage", "gangs", "pods", "devices", "claims", "taints", "autoscalers", "workloads", "timeline")
+RESOURCES = ("gangs", "pods", "devices", "claims", "taints", "autoscalers", "workloads", "timeline")
 
 
 _EXPORT = """Make something of a recording that others can look at:
