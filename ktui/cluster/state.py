@@ -156,6 +156,7 @@ class Cluster:
         self.gang_journal: Journal[Key] = Journal()  # gangs of which a row may look different
         self.pool_journal: Journal[PoolId] = Journal()  # pools of which a slice changed
         self.timeline = Timeline()  # filled by whoever knows the time
+        self.sight = 0  # another number whenever other kinds may be readable
 
     # --- in ---
 
@@ -185,8 +186,10 @@ class Cluster:
                 if see is not None:
                     see(delta)
             if count % _STEP == 0 or delta is None:
+                self.sight += streams
                 yield self._noted(dirty)
                 dirty = Dirty()
+        self.sight += streams
         dirty.streams = streams
         yield self._noted(dirty)
 

@@ -103,7 +103,7 @@ def gangs_helped(cluster: Cluster, device: DeviceId, without_rule: str) -> tuple
     ]
     if not found:
         return ()
-    after = imagined(diagnoses_of(cluster).supply, change)
+    after = imagined(diagnoses_of(cluster).up_to_date().supply, change)
     helped = (asking.gangs for asking in found if placeable(after, asking.demand, NOTHING))
     return tuple(sorted(key for gangs in helped for key in gangs))
 
@@ -144,7 +144,7 @@ def _losing(cluster: Cluster, device: DeviceId, taint: DeviceTaint, replacing: s
     found = list(_differing(cluster, device, after, before))
     if any(asking.placeable is not False for asking in found):
         # Whoever has a place all the same loses nothing.
-        supply = imagined(diagnoses_of(cluster).supply, Change(taints=((device, after),)))
+        supply = imagined(diagnoses_of(cluster).up_to_date().supply, Change(taints=((device, after),)))
         found = [a for a in found if a.placeable is False or placeable(supply, a.demand, NOTHING) is not True]
     yield from sorted(key for asking in found for key in asking.gangs)
 
@@ -156,7 +156,7 @@ def _differing(
     published = cluster.device(device)
     if published is None or worse == better:
         return
-    diagnoses = diagnoses_of(cluster)
+    diagnoses = diagnoses_of(cluster).up_to_date()
     kind = Kind(0, device[0], published.device, ())
     for asking in diagnoses.asking():
         kept = (want for want in _wants(asking.demand) if tolerated(want, better) and not tolerated(want, worse))

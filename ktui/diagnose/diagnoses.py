@@ -8,7 +8,7 @@ whether the answer became another one.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Self
 from weakref import WeakKeyDictionary
 
 from msgspec import Struct, field
@@ -23,7 +23,10 @@ from ktui.diagnose.supply import Supply
 from ktui.diagnose.verdict import Verdict, judge
 from ktui.model.meta import Key
 
-_SAID_BY = ("Pod", "PodGroup", "Workload", "ResourceClaim", "ResourceClaimTemplate")
+_READ = (
+    *("Pod", "PodGroup", "Workload", "ResourceClaim", "ResourceClaimTemplate"),
+    *("Node", "ResourceSlice", "DeviceClass", "DeviceTaintRule"),
+)
 _KEPT: WeakKeyDictionary[Cluster, Diagnoses] = WeakKeyDictionary()
 
 
@@ -53,11 +56,17 @@ class Asking(NamedTuple):
 
 
 class Diagnoses:
-    """Not thread-safe, like the cluster it is about."""
+    """Not thread-safe, like the cluster it is about.
+
+    Nodes and devices are looked at again whenever something is asked; with `patient`, when `take_stale` or `up_to_date` is
+    called. What is said of a gang may be as old as that, but for what its own objects say and for what can be read at all.
+    """
 
     def __init__(self, cluster: Cluster) -> None:
+        self.patient = False
         self._cluster = cluster
         self._supply = Supply(cluster)
+        self._sight = cluster.sight
         self._seen = cluster.revision
         self._position = cluster.gang_journal.position
         self._revision, self._epoch = self._supply.revision, self._supply.epoch
@@ -70,9 +79,14 @@ class Diagnoses:
 
     @property
     def supply(self) -> Supply:
-        """What is to be had, as it is now."""
+        """What is to be had."""
         self._sync()
         return self._supply
+
+    def up_to_date(self) -> Self:
+        """The same, as patient as it may be: nothing that is said next is older than now."""
+        self._sync(look=True)
+        return self
 
     def asking(self) -> Iterator[Asking]:
         """What gangs that were tried in vain ask for. Every gang is looked at once, and again when something of it changed."""
@@ -106,21 +120,17 @@ class Diagnoses:
 
     def take_stale(self) -> set[Key]:
         """The gangs that were diagnosed and of which something else may be true since the last call."""
-        self._sync()
+        self._sync(look=True)
         stale, self._stale = self._stale, set()
         return stale
 
-    def _sync(self) -> None:
-        if self._cluster.revision != self._seen:
-            self._seen = self._cluster.revision
-            self._look_again()
-
-    def _look_again(self) -> None:
+    def _sync(self, *, look: bool = False) -> None:
+        """`look` at nodes and devices also when patient."""
         self._position, changed = self._cluster.gang_journal.since(self._position)
-        self._supply.sync()
-        read = self._readable()
-        if changed is None or self._supply.epoch != self._epoch or read != self._read:
-            self._read = read
+        turned = self._readable_turned()
+        if look or turned or not self.patient:
+            self._supply.sync()
+        if changed is None or turned or self._supply.epoch != self._epoch:
             self._stale.update(self._kept)
             self._kept.clear()
             self._asked.clear()
@@ -135,9 +145,17 @@ class Diagnoses:
             self._judge_again()
         self._revision, self._epoch = self._supply.revision, self._supply.epoch
 
-    def _readable(self) -> tuple[tuple[bool, bool], ...]:
-        """What can be said not to be there: that depends on what can be read."""
-        return tuple((self._cluster.synced(kind), self._cluster.readable(kind)) for kind in _SAID_BY)
+    def _readable_turned(self) -> bool:
+        """Whether other kinds can be read than the last time, and what can be said not to be there with them."""
+        if self._sight == self._cluster.sight:
+            return False
+        self._sight = self._cluster.sight
+        before, self._read = self._read, self._readable()
+        return self._read != before
+
+    def _readable(self) -> tuple[tuple[bool, bool, bool], ...]:
+        cluster = self._cluster
+        return tuple((cluster.synced(kind), cluster.readable(kind), cluster.sees_all(kind)) for kind in _READ)
 
     def _judge_again(self) -> None:
         for asked in self._asked.values():

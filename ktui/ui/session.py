@@ -11,6 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
@@ -30,6 +31,9 @@ _LONG = 500  # objects of a list that is taken in at once
 _TURN = 0.004  # seconds of work before others have their turn
 _MOST_TOLD = 2_000  # changes of a recording that are told of at one go
 _GIVE_WAY = 0.005  # seconds
+_QUICK = 0.005  # seconds that a look at what gangs wait for may take each time that a screen asks what changed
+_REST = 20  # times as long as a look took, at least until the next one: a twentieth of the time
+_LONGEST_REST = 1.0  # seconds
 
 Sink: TypeAlias = Callable[[Frame], object]
 Travel: TypeAlias = Callable[[Moment], object]
@@ -147,6 +151,28 @@ class _Recalled(Timeline):
             timeline.add(self._found.popleft())
 
 
+class _Pace:
+    """How often something is done that takes a while: so often that it takes a small part of the time."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._due = 0.0
+
+    def is_due(self) -> bool:
+        return self._clock() >= self._due
+
+    def hurry(self) -> None:
+        """The next time is at once."""
+        self._due = 0.0
+
+    @contextmanager
+    def doing(self) -> Iterator[None]:
+        began = self._clock()
+        yield
+        took = self._clock() - began
+        self._due = began + took + min(_REST * took, _LONGEST_REST) if took > _QUICK else 0.0
+
+
 class Session:
     """The state of one cluster and its feed. One event loop owns it.
 
@@ -157,9 +183,19 @@ class Session:
     told of as it is taken in: there were no rows before that it could contradict.
     """
 
-    def __init__(self, target: Target, make_feed: Callable[[Sink, Travel], Feed]) -> None:
+    def __init__(
+        self,
+        target: Target,
+        make_feed: Callable[[Sink, Travel], Feed],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.target = target
         self.cluster = Cluster()
+        self._diagnoses = diagnoses_of(self.cluster)
+        self._diagnoses.patient = True
+        self._looking = _Pace(clock)  # at what gangs wait for
+        self._looked = True  # since a screen asked last
         self._dirty = Dirty()
         self._changed = False
         self._waiting: deque[Frame] = deque()
@@ -194,6 +230,7 @@ class Session:
             self._taking_in.cancel()
             self._taking_in = None
         self._waiting.clear()
+        self._looking.hurry()
         parts = self.cluster.become(moment)
         if not self._work(parts):
             self._is_first = False
@@ -228,9 +265,9 @@ class Session:
         self._changed = True
 
     @property
-    def taking_in(self) -> bool:
-        """Whether a long list, or a moment far away, is still being taken in."""
-        return self._taking_in is not None
+    def busy(self) -> bool:
+        """Whether a long list, or a moment far away, is still being taken in, or was not thought over yet."""
+        return self._taking_in is not None or not self._looked
 
     def take_changes(self) -> Dirty | None:
         """What changed since the last call; None when nothing did, or while a list anew or a moment far away is taken in."""
@@ -257,9 +294,14 @@ class Session:
         self.cluster.timeline.show_until(self.feed.now())
 
     def _tell_diagnoses(self) -> None:
-        """Of gangs whose diagnosis follows from nodes and devices, which are nobody's own."""
-        if self._taking_in is None and (stale := diagnoses_of(self.cluster).take_stale()):
-            self._note(Dirty(gangs=stale))
+        """Of gangs whose diagnosis follows from nodes and devices, which are nobody's own. Not while lists come in, which change
+        all of it again and again."""
+        self._looked = self._taking_in is None and self._looking.is_due()
+        if self._looked:
+            with self._looking.doing():
+                stale = self._diagnoses.take_stale()
+            if stale:
+                self._note(Dirty(gangs=stale))
 
     async def recall(self) -> None:
         """Work out the timeline of a recording, in a thread, as it becomes known. Nothing to do for other feeds."""

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from msgspec import structs
 
 from ktui.cluster.gangs import gang_keys
 from ktui.cluster.state import Cluster
 from ktui.diagnose.diagnoses import Diagnoses, diagnoses_of
+from ktui.diagnose.diagnosis import Diagnosis
 from ktui.model.kinds import KINDS
+from ktui.model.meta import Key
+from ktui.model.resourceslice import ResourceSlice
+from tests.recordings import cluster_at
 from tests.unit import builders as b
 from tests.unit.cluster import worlds
 
@@ -39,3 +45,55 @@ def test_a_gang_that_is_gone_has_no_diagnosis() -> None:
     assert diagnoses.of(("ml", "g")) is None
     assert diagnoses.take_stale() == {("ml", "g")}
     assert diagnoses is diagnoses_of(cluster)
+
+
+@settings(max_examples=60, phases=(Phase.generate,), suppress_health_check=[HealthCheck.too_slow])
+@given(worlds.steps(14), st.sets(st.integers(2, 16)))
+def test_with_patience_it_is_right_after_each_look(course: list[worlds.Step], looks: set[int]) -> None:
+    """In between nothing fails, whatever is gone by now that was there at the last look."""
+    cluster = Cluster()
+    for kind in KINDS:
+        cluster.apply(b.listed(kind, version="1"))
+    kept = Diagnoses(cluster)
+    kept.patient = True
+    told: dict[Key, Diagnosis | None] = {}
+    changed: set[Key] = set()
+    for version, step in enumerate(course, start=2):
+        changed |= cluster.apply(worlds.frame(step, version)).gangs
+        seen = {key: kept.of(key) for key in changed}
+        told |= seen
+        list(kept.asking())
+        if version not in looks:
+            continue
+        changed |= kept.take_stale()
+        anew = Diagnoses(cluster)
+        for key in gang_keys(cluster):
+            assert kept.of(key) == anew.of(key), f"step {version}: {step}"
+            assert key in changed or told.get(key) == anew.of(key), f"step {version}: nobody was told of {key}: {step}"
+            told[key] = kept.of(key)
+        changed.clear()
+
+
+def test_with_patience_nodes_and_devices_are_looked_at_when_asked_to() -> None:
+    cluster, _ = cluster_at("causes")
+    diagnoses, key = Diagnoses(cluster), ("research", "tainted")
+    diagnoses.patient = True
+    before = diagnoses.at(key)
+    pieces = list(cluster.all(ResourceSlice))
+    for piece in pieces:
+        cluster.apply(b.deleted(piece))
+    assert diagnoses.at(key) == before
+    assert key in diagnoses.take_stale()
+    assert diagnoses.at(key) != before
+    for piece in pieces:
+        cluster.apply(b.added(structs.replace(piece, metadata=structs.replace(piece.metadata, uid=f"{piece.name}-2"))))
+    assert diagnoses.up_to_date().at(key) == before
+
+
+def test_with_patience_what_can_no_longer_be_read_is_heeded_at_once() -> None:
+    cluster, _ = cluster_at("causes")
+    diagnoses, key = Diagnoses(cluster), ("research", "orphan")
+    diagnoses.patient = True
+    before = diagnoses.at(key)
+    cluster.apply(b.phase("PodGroup", "waiting", "503"))
+    assert diagnoses.at(key) != before
