@@ -5,6 +5,7 @@ Exit codes: 0 ok, 1 cluster or run-time error, 2 usage or settings error, 130 in
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import argparse
 
 INTERRUPTED = 130
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 RESOURCES = ("gangs", "pods", "devices", "claims", "taints", "autoscalers", "workloads", "timeline")
 
 
@@ -47,11 +49,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader went away (`ktui get … | head`); keep the interpreter from failing again when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader went away (`ktui get … | head`).
+        _print_no_more()
         return 0
+    except OSError as error:
+        if error.errno not in _FULL or error.filename is not None:
+            return _crashed(error)
+        _print_no_more()
+        return _fail(f"cannot write the output: {error.strerror}", 1)
     except Exception as error:  # noqa: BLE001 - a defect, and nobody else is left to tell of it
         return _crashed(error)
+
+
+def _print_no_more() -> None:
+    """Keep the interpreter from failing again when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _flushed(arguments: list[str]) -> int:

@@ -293,3 +293,21 @@ def test_the_timeline_up_to_a_moment_newest_first(ktui: Ktui) -> None:
 def test_the_timeline_of_one_moment_of_a_cluster_is_refused(ktui: Ktui) -> None:
     ran = ktui("get", "timeline")
     assert ran == Ran(2, "", "ktui: one look at a cluster sees no changes: the timeline needs --recording FILE\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize(
+    "arguments", [("get", "gangs", "--recording"), ("export", "--format", "markdown")], ids=["get", "export"]
+)
+def test_a_full_disk_behind_stdout_is_said_in_one_line(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "ktui", *arguments, XID79],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "XDG_STATE_HOME": str(tmp_path)},
+            check=False,
+        )
+    assert (ran.returncode, ran.stderr) == (1, "ktui: cannot write the output: No space left on device\n")
+    assert not list(tmp_path.iterdir()), "and it is no defect to report"
