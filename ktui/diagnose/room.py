@@ -9,7 +9,7 @@ A room knows no names, so rooms of equal nodes are equal, and what was found for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from decimal import ROUND_CEILING, Decimal
 from functools import partial
 from typing import Literal, NamedTuple
@@ -141,8 +141,7 @@ def _steps(want: Want, pool: PoolRoom, unit: Unit, kinds: Kinds) -> Counts:
     left = {(s, c): amount for s, c, _, amount in pool.counters}
     drawn = () if unit.shared else kind.counters
     free = (want.admin or not unit.held) and has_left(kind.device, unit, want)
-    free = free and all(left.get((s, c), Decimal(0)) >= amount for s, c, amount in drawn)
-    return Counts(1, 1, 1, 1, 1, int(free))
+    return Counts(1, 1, 1, 1, 1, int(free and _covered(drawn, left)))
 
 
 def imagine(room: Room, without: Without) -> Room:
@@ -261,9 +260,16 @@ class _Search:
         unit = self._now[index]
         if not self._room[self._units[index][0]].complete:
             return False
-        if index in self._in_claim[claim] if ask.want.admin else unit.held or unit.taken:
+        if self._in_use(claim, ask, index):
             return False
         return self._match(ask.want, unit) and tolerated(ask.want, unit.taints)
+
+    def _in_use(self, claim: int, ask: Ask, index: int) -> bool:
+        """Administrators may have what others have, but not twice for one claim. Nobody else of the pod may have it then."""
+        if ask.want.admin:
+            return index in self._in_claim[claim]
+        unit = self._now[index]
+        return unit.held or unit.taken or any(index in devices for devices in self._in_claim)
 
     def _match(self, want: Want, unit: Unit) -> bool:
         matched = self._kinds.matches(want, unit.kind)
@@ -289,8 +295,9 @@ class _Search:
         pool, before = self._units[index][0], self._now[index]
         kind = self._kinds[before.kind]
         left = self._left[pool]
-        draws = () if kind.device.allow_multiple_allocations and before.shared else kind.counters
-        if any(left.get((s, c), Decimal(0)) < amount for s, c, amount in draws):
+        many = bool(kind.device.allow_multiple_allocations)
+        draws = () if many and before.shared else kind.counters
+        if not _covered(draws, left):
             return False
         added = [rule for rule in self._rules[claim] if rule.concerns(ask)]
         for count, rule in enumerate(added):
@@ -305,7 +312,8 @@ class _Search:
         for s, c, amount in draws:
             left[s, c] -= amount
         self._now[index] = _used(before, kind.device, ask.want)
-        self._in_claim[claim].add(index)
+        if not many:
+            self._in_claim[claim].add(index)
         self._sizes[claim] += 1
         if rest():
             return True
@@ -325,6 +333,16 @@ class _Search:
             pools.append(PoolRoom(pool.complete, tuple(self._now[start:end]), counters))
             start = end
         return tuple(pools)
+
+
+def _covered(draws: Iterable[tuple[str, str, Decimal]], left: Mapping[tuple[str, str], Decimal]) -> bool:
+    """Whether there is as much left of the counters as a device draws. One that draws from any is refused as well while some
+    counter of its pool is overdrawn, which happens when a driver publishes less than is in use."""
+    drawn = {(s, c): amount for s, c, amount in draws}
+    if not drawn:
+        return True
+    enough = all(left.get(counter, Decimal(0)) >= amount for counter, amount in drawn.items())
+    return enough and all(amount >= 0 for amount in left.values())
 
 
 def _used(unit: Unit, device: Device, want: Want) -> Unit:

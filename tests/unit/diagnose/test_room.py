@@ -235,6 +235,23 @@ def test_administrators_see_what_others_have_and_take_nothing_away() -> None:
     assert place(room, (claim(Ask(want("a", admin=True), 1, "x")),), kinds) == room
 
 
+def test_what_an_administrator_of_the_pod_has_is_not_for_its_other_requests() -> None:
+    kinds = kinds_of(KINDS)
+    admin, plain = Ask(want("a", admin=True), 1, "x"), Ask(want("a"), 1, "y")
+    assert place(room_of(0), (claim(admin, plain),), kinds) is None
+    assert place(room_of(0), (claim(admin), claim(plain)), kinds) is None
+    assert place(room_of(0), (claim(plain), claim(admin)), kinds) is not None
+    assert place(room_of(0, 0), (claim(admin, plain),), kinds) is not None
+
+
+def test_no_device_that_draws_from_a_pool_that_is_overdrawn() -> None:
+    kinds = kinds_of([kind(0, "a", 0), kind(1, "b", 0, (("memory", "gi", 10),))])
+    room = room_of(0, 1, counters=(("memory", "gi", Decimal(40), Decimal(30)), ("lanes", "n", Decimal(1), Decimal(-1))))
+    assert place(room, (claim(Ask(want("a"), 1, "x")),), kinds) is not None
+    assert place(room, (claim(Ask(want("b"), 1, "x")),), kinds) is None
+    assert count_room(want("b"), room, kinds).free == 0
+
+
 def test_a_taint_keeps_administrators_away_too() -> None:
     kinds = kinds_of(KINDS)
     room = (PoolRoom(True, (Unit(0, taints=(BAD,)),)),)
