@@ -9,7 +9,7 @@ from msgspec import structs
 from ktui.diagnose.catalog import Catalog
 from ktui.diagnose.demand import ClaimDemand, GangDemand, Part
 from ktui.diagnose.diagnosis import Cause
-from ktui.diagnose.room import NOTHING, Obstacle
+from ktui.diagnose.room import NOTHING, Obstacle, asks_for_all
 from ktui.diagnose.shortage import (
     CAUSES,
     Line,
@@ -114,7 +114,10 @@ def _pool(supply: Supply, gang: GangDemand, line: Line) -> tuple[dict[str, objec
     pool = supply.cluster.pool(pool_id) if pool_id else None
     if pool is None:
         return {"pool": ""}, "a pool is incomplete"
-    return {"pool": pool.id[1]}, f"pool {pool.id[1]} is {pool.status}: {pool.problem}"
+    text = f"pool {pool.id[1]} is {pool.status}: {pool.problem}"
+    if asks_for_all(gang.claims):
+        text += "; until then nobody who asks for all devices of a node gets those of any"
+    return {"pool": pool.id[1]}, text
 
 
 def _asked(line: Line) -> str:

@@ -54,7 +54,8 @@ class Compared(NamedTuple):
 
     @property
     def agrees(self) -> bool:
-        return self.said is None or self.said == self.runs
+        """Whether what is said of its place is true, and there is a cause for one that waits."""
+        return self.said in (None, self.runs) and (self.cause is not None or self.case == "before")
 
     def __str__(self) -> str:
         alone = " (enough alone)" if self.alone else ""
@@ -135,10 +136,12 @@ class Player:
         self._until_claims_are_used()
 
     def _until_claims_are_used(self) -> None:
+        gangs = {"", *(asking.name for asking in self._world.gangs)}
+
         def settled() -> bool:
             there = {pod["metadata"]["name"] for pod in self._stage.pods()}
             claims = self._stage.api.list(self._stage.path("resource.k8s.io/v1", "ResourceClaim"))
-            return all(_owner(claim) in there for claim in claims if _owner(claim))
+            return all(_owner(claim) in there for claim in claims if _owner(claim) not in gangs)
 
         self._stage.until(settled, "claims of pods that are gone to go")
 
@@ -228,8 +231,9 @@ class Player:
 
     def _decided(self, asking: Asking) -> bool:
         condition = self._condition(asking)
-        bound = all("nodeName" in pod["spec"] for pod in self._stage.pods(asking.name))
-        return condition == "False" or (condition == "True" and bound)
+        return condition == "False" or (
+            condition == "True" and all(map(_bound_or_refused, self._stage.pods(asking.name)))
+        )
 
     def _gone(self, asking: Asking) -> None:
         for made in (*asking.pods, asking.group, *asking.claims):
@@ -246,7 +250,7 @@ class Player:
             there = {item["metadata"]["name"] for path in listed for item in self._stage.api.list(path)}
             claims = self._listed("ResourceClaim", "v1")
             return not there & {*pods, asking.name} and not any(
-                c["metadata"]["name"] in own or _owner(c) in pods for c in claims
+                c["metadata"]["name"] in own or _owner(c) in {*pods, asking.name} for c in claims
             )
 
         self._stage.until(gone, f"{asking.name} to be gone")
@@ -274,15 +278,21 @@ class Question(NamedTuple):
 
 
 def _owner(claim: Json) -> str:
-    """The pod that the claim was made for, "" when it was made by somebody else."""
-    return next((str(o["name"]) for o in claim["metadata"].get("ownerReferences", ()) if o["kind"] == "Pod"), "")
+    """The pod or the gang that the claim was made for, "" when it was made by somebody else."""
+    return next((str(owner["name"]) for owner in claim["metadata"].get("ownerReferences", ())), "")
+
+
+def _bound_or_refused(pod: Json) -> bool:
+    """A pod may still be refused when its gang was placed: another pod of it took the claim they share to another node."""
+    conditions = pod.get("status", {}).get("conditions", [])
+    return "nodeName" in pod["spec"] or any(c["type"] == "PodScheduled" and c["status"] == "False" for c in conditions)
 
 
 def _changed(slices: Iterable[Json], obstacle: Obstacle) -> Iterator[tuple[str, Json]]:
     """What is patched in which slice, for the obstacle to be gone."""
     if obstacle == "pools":
-        for name, count in variants.complete(slices):
-            yield name, {"spec": {"pool": {"resourceSliceCount": count}}}
+        for name, change in variants.complete(slices):
+            yield name, {"spec": change}
         return
     for slice_ in slices:
         devices = slice_["spec"].get("devices", [])

@@ -26,7 +26,8 @@ def unplaced(recording: bytes, gang: str) -> bytes:
     lines = [json.loads(line) for line in recording.splitlines()]
     lists: dict[str, list[Json]] = {line["path"].rpartition("/")[2]: line["items"] for line in lines[1:]}
     pods = [p for p in lists["pods"] if p["spec"].get("schedulingGroup", {}).get("podGroupName") == gang]
-    uids = {pod["metadata"]["uid"] for pod in pods}
+    groups = [g for g in lists["podgroups"] if g["metadata"]["name"] == gang]
+    uids = {item["metadata"]["uid"] for item in (*pods, *groups)}
     for pod in pods:
         pod["spec"].pop("nodeName", None)
         pod["status"] = {"phase": "Pending"} | {

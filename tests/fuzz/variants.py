@@ -67,14 +67,20 @@ def without(asking: Asking, obstacle: str) -> Asking:
     return made
 
 
-def complete(slices: Iterable[Json]) -> Iterator[tuple[str, int]]:
-    """(name, resourceSliceCount) of the slices of pools that lack some: with that count they lack none."""
-    there: dict[tuple[str, str], list[Json]] = {}
-    for slice_ in slices:
-        there.setdefault((slice_["spec"]["driver"], slice_["spec"]["pool"]["name"]), []).append(slice_)
-    for parts in there.values():
+def complete(slices: Iterable[Json]) -> Iterator[tuple[str, Json]]:
+    """(name, patch of the spec) of the slices of pools that lack some or are invalid: they have as many slices as they say, and
+    no device twice."""
+    pools: dict[tuple[str, str], list[Json]] = {}
+    for slice_ in sorted(slices, key=lambda made: str(made["metadata"]["name"])):
+        pools.setdefault((slice_["spec"]["driver"], slice_["spec"]["pool"]["name"]), []).append(slice_)
+    for parts in pools.values():
         newest = max(part["spec"]["pool"]["generation"] for part in parts)
         current = [part for part in parts if part["spec"]["pool"]["generation"] == newest]
+        seen: set[str] = set()
         for part in current:
-            if part["spec"]["pool"]["resourceSliceCount"] != len(current):
-                yield part["metadata"]["name"], len(current)
+            devices = part["spec"].get("devices", [])
+            kept = [device for device in devices if device["name"] not in seen]
+            seen |= {device["name"] for device in kept}
+            if part["spec"]["pool"]["resourceSliceCount"] != len(current) or len(kept) < len(devices):
+                change: Json = {"pool": {"resourceSliceCount": len(current)}}
+                yield part["metadata"]["name"], change | ({"devices": kept} if len(kept) < len(devices) else {})

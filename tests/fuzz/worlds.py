@@ -115,6 +115,8 @@ class _Maker:
     ) -> list[Json]:
         """A pool: in one slice or in two, and sometimes in the middle of being published."""
         cut = self._random.randint(1, len(devices) - 1) if len(devices) > 1 and self._happens(0.35) else len(devices)
+        if cut < len(devices) and self._happens(0.1):
+            devices[-1]["name"] = devices[0]["name"]  # which makes the pool invalid
         parts = [part for part in (devices[:cut], devices[cut:]) if part]
         count = len(parts) + bool(counters)
         missing = self._happens(0.12)
@@ -220,7 +222,16 @@ class _Maker:
             second = self._entry(name, "b", claims)
             entries = [[first, second]] * count if self._happens(0.5) else [[first]] * (count - 1) + [[second]]
         pods = self._pods(name, entries)
-        return Asking(name, tuple(claims), m.pod_group(name, count), pods)
+        return Asking(name, tuple(claims), self._group(name, count, claims), pods)
+
+    def _group(self, name: str, count: int, claims: list[Json]) -> Json:
+        """The PodGroup; some have one claim made for all pods from a template that these name."""
+        group = m.pod_group(name, count)
+        templates = [made["metadata"]["name"] for made in claims if made["kind"] == "ResourceClaimTemplate"]
+        if templates and self._happens(0.12):
+            suffix = templates[0].partition("-")[2]
+            group["spec"]["resourceClaims"] = [{"name": suffix, "resourceClaimTemplateName": templates[0]}]
+        return group
 
     def _pods(self, name: str, entries: list[list[Json]]) -> tuple[Json, ...]:
         spec: dict[str, Any] = {}
@@ -276,7 +287,7 @@ class _Maker:
 
     def _wanted(self, driver: Driver) -> Json:
         of = "ghost" if self._happens(0.02) else self._random.choices(driver.classes, (4, 1))[0]
-        count = 0 if self._happens(0.08) else self._random.choices((1, 2, 3, 4), (6, 4, 1, 1))[0]
+        count = 0 if self._happens(0.1) else self._random.choices((1, 2, 3, 4), (6, 4, 1, 1))[0]
         more: dict[str, Any] = {}
         if self._happens(0.2):
             more["tolerations"] = [self._toleration()]
@@ -308,9 +319,15 @@ class _Maker:
                 f"{own}.ready",
                 f"{own}.firmware.compareTo(semver('1.{self._random.randint(0, 3)}.0')) >= 0",
                 f"device.capacity['{driver.name}'].{MEMORY}.compareTo(quantity('40Gi')) >= 0",
-                f"device.attributes['resource.kubernetes.io'].?numaNode.orValue(0) == {self._random.randint(0, 1)}",
+                self._of_numa_node(),
             )
         )
+
+    def _of_numa_node(self) -> str:
+        """An expression that is also right about a device without the attribute; some people forget that there are such."""
+        careful = self._happens(0.8)
+        value = ".?numaNode.orValue(0)" if careful else ".numaNode"
+        return f"device.attributes['resource.kubernetes.io']{value} == {self._random.randint(0, 1)}"
 
     # --- chance ---
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tests.scenarios.definitions import (
+    alldevices,
     corners,
     counting,
     crossed,
@@ -21,7 +22,7 @@ from tests.scenarios.scenario import Scenario
 
 SCENARIOS: Final[dict[str, Scenario]] = {
     s.name: s
-    for module in (queue, devices, nodes, lookalikes, states, corners, counting, crossed, elsewhere)
+    for module in (queue, devices, nodes, lookalikes, states, corners, counting, crossed, elsewhere, alldevices)
     for s in module.SCENARIOS
 }
 EVICTIONS: Final[dict[str, Eviction]] = {e.name: e for e in evictions.EVICTIONS}
