@@ -186,7 +186,7 @@ class Trial:
         new: list[Key],
     ) -> Callable[[], None]:
         local, floating, left = self._local.get(node), dict(self._floating), self._resources.get(node)
-        node_bound = False
+        node_bound = not self._floating  # also where administrators take nothing away, so that nothing shows it
         reaches: list[Reach] = []
         kept: list[PoolRoom] = []
         for (pool_id, positions), old, now in zip(order, before, after, strict=True):

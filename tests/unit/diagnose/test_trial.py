@@ -327,3 +327,15 @@ def test_a_gang_has_a_place_exactly_when_some_way_to_spread_its_pods_works(
     board: Board, without: frozenset[Obstacle]
 ) -> None:
     assert ktui(board, without) is oracle(board, without)
+
+
+def test_a_claim_that_administrators_share_stays_on_its_node() -> None:
+    """Each node has room for one of the two pods, and the claim's device is one node's."""
+    asked: Json = {"deviceClassName": "class", "allocationMode": "ExactCount", "count": 1, "adminAccess": True}
+    devices: list[Json] = [{"name": "d0", "attributes": {"model": {"string": "a"}}}]
+    nodes = {name: {"cpu": 1, "zone": "a", "cordoned": False} for name in ("n0", "n1")}
+    claims = {"shared": {"requests": [{"name": "r", "exactly": asked}]}}
+    pods: list[tuple[tuple[str, ...], int]] = [(("shared",), 1)] * 2
+    board = Board(nodes, {"n0": devices, "n1": devices}, frozenset(), "all", frozenset(), claims, pods, "")
+    assert ktui(board, NOTHING) is False
+    assert ktui(board, frozenset(("resources",))) is True
