@@ -13,9 +13,9 @@ from typing import Final, cast
 from msgspec import Struct, structs
 
 from ktui.actions.api import ActionApi
-from ktui.actions.plan import NotPossibleError, Plan
+from ktui.actions.plan import Document, NotPossibleError, Plan
 from ktui.actions.runner import Rehearsal, Runner
-from ktui.actions.taint import RULE, plan_taint, rule_name
+from ktui.actions.taint import ANNOTATION_REASON, ANNOTATION_USER, RULE, plan_taint, rule_name
 from ktui.actions.untaint import plan_untaint
 from ktui.cluster.state import Cluster
 from ktui.errors import KtuiError
@@ -48,6 +48,19 @@ class Counting(Struct, frozen=True):
     taint: DeviceTaint
     reason: str = ""
     user: str = ""
+
+    @classmethod
+    def of(cls, plan: Plan) -> Counting:
+        """The taint that a countable plan would place."""
+        body = cast("Document", plan.request.body)
+        selector, taint = body["spec"]["deviceSelector"], body["spec"]["taint"]
+        notes = body["metadata"]["annotations"]
+        return cls(
+            (selector["driver"], selector["pool"], selector["device"]),
+            DeviceTaint(key=taint["key"], value=taint.get("value"), effect=taint["effect"]),
+            notes.get(ANNOTATION_REASON, ""),
+            notes.get(ANNOTATION_USER, ""),
+        )
 
     @property
     def rule(self) -> str:

@@ -28,6 +28,7 @@ EFFECTS = ("None", "NoSchedule", "NoExecute")
 MANAGED_BY = "app.kubernetes.io/managed-by"
 ANNOTATION_DEVICE = "ktui/device"
 ANNOTATION_REASON = "ktui/reason"
+ANNOTATION_USER = "ktui/user"
 
 _DNS_LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _NAME_PART = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
@@ -127,7 +128,7 @@ def rule_body(
         # Bytes of a command line that are no text arrive as surrogates, which JSON cannot hold.
         annotations[ANNOTATION_REASON] = reason[:1024].encode(errors="replace").decode()
     if user:
-        annotations["ktui/user"] = user[:256]
+        annotations[ANNOTATION_USER] = user[:256]
     spec = {"key": taint.key, "effect": taint.effect}
     if taint.value:
         spec["value"] = taint.value

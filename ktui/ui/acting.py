@@ -15,6 +15,7 @@ import orjson
 from textual.app import App
 from textual.screen import ModalScreen
 
+from ktui.actions.count import Counting, left_behind, take_back, wait_for_count
 from ktui.actions.minreplicas import plan_min_replicas
 from ktui.actions.plan import AlreadyDoneError, Plan, Undo
 from ktui.actions.runner import Outcome, Rehearsal
@@ -24,10 +25,12 @@ from ktui.cluster.taints import taints_of
 from ktui.errors import KtuiError
 from ktui.model.autoscaler import HorizontalPodAutoscaler
 from ktui.ui.paint import notify
+from ktui.ui.parting import LEFT_BEHIND
 from ktui.ui.screens.dialog import ActionDialog, Preview
 from ktui.ui.screens.forms import ReplicasForm, TaintForm
 from ktui.ui.screens.picker import Picker
 from ktui.ui.screens.text import TextScreen
+from ktui.ui.screens.waiting import Waiting
 from ktui.views.base import Cell, Line
 from ktui.views.targets import devices_behind
 
@@ -164,7 +167,11 @@ class Actor:
         if rehearsal.status == "refused":
             self._explain(plan.title, f"the server refuses: {rehearsal.message}")
             return None
-        if not await self._ask(ActionDialog(preview(plan, rehearsal, desk.where))):
+        dialog = ActionDialog(preview(plan, rehearsal, desk.where))
+        confirmed = await self._ask(dialog)
+        if dialog.count_first:
+            return await self._count_first(desk, Counting.of(plan))
+        if not confirmed:
             notify(self._app, "cancelled, nothing was sent")
             return None
         outcome = await self._send(desk, plan, rehearsal)
@@ -176,6 +183,48 @@ class Actor:
         elif outcome.status != "conflict":
             self._explain(plan.title, outcome.message)
         return outcome
+
+    async def _count_first(self, desk: Desk, counting: Counting) -> Outcome | None:
+        """Place the taint with effect None, show the controller's count, then change the effect or take the taint back."""
+        placed = await self._attempt(desk, await counting.plan_look(desk.api, self.session.cluster))
+        if placed is None or placed.status != "applied":
+            return placed
+        outcome = None
+        LEFT_BEHIND[counting.rule] = left_behind(counting, "ktui ended before it was taken back")
+        try:
+            outcome = await self._decide(desk, counting)
+        except asyncio.CancelledError:
+            notify(self._app, left_behind(counting, "its cluster was left"), "warning")
+            raise
+        finally:
+            if outcome is not None and outcome.status == "applied":
+                del LEFT_BEHIND[counting.rule]
+        if counting.rule in LEFT_BEHIND:
+            await self._take_back(desk, counting)
+        return outcome
+
+    async def _decide(self, desk: Desk, counting: Counting) -> Outcome | None:
+        """None when it is not to be done, or cannot be."""
+        words = "the taint is placed with effect None; waiting for the eviction controller's count"
+        waiting = Waiting(f"Taint {'/'.join(counting.device)}", words, lambda: wait_for_count(desk.api, counting.rule))
+        await self._ask(waiting)
+        if waiting.given_up:
+            return None
+        try:
+            plan = await counting.plan_evict(desk.api, self.session.cluster, waiting.result)
+            return await self._attempt(desk, plan)
+        except KtuiError as error:
+            self._explain("Not done", str(error))
+            return None
+
+    async def _take_back(self, desk: Desk, counting: Counting) -> None:
+        left = await take_back(desk.api, desk.runner, self.session.cluster, counting)
+        self._last = None
+        if left:
+            self._explain("Not taken back", left)
+        else:
+            del LEFT_BEHIND[counting.rule]
+            notify(self._app, "the taint with effect None was taken back")
 
     async def _send(self, desk: Desk, plan: Plan, rehearsal: Rehearsal) -> Outcome:
         try:
@@ -230,6 +279,7 @@ def preview(plan: Plan, rehearsal: Rehearsal, where: AuditContext) -> Preview:
         warnings=warnings,
         confirm=confirm or None,
         body=orjson.dumps(plan.request.body, option=orjson.OPT_INDENT_2).decode(),
+        countable=plan.countable,
     )
 
 

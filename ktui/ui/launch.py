@@ -26,6 +26,7 @@ def run(opener: Opener, settings: Settings) -> int:
     hold_collector()
     from ktui.ui.app import KtuiApp
     from ktui.ui.driver import PatientDriver
+    from ktui.ui.parting import take_leave
 
     app = KtuiApp(
         opener,
@@ -36,6 +37,8 @@ def run(opener: Opener, settings: Settings) -> int:
     )
     app.run()
     code = app.return_code or 0
+    if not PatientDriver.stuck:
+        take_leave()
     if app.failure is not None and not PatientDriver.stuck:
         raise app.failure
     if PatientDriver.stuck:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from ktui.actions.count import Counting, agree, take_back, wait_for_count
 from ktui.actions.desk import Desk, open_desk
 from ktui.actions.minreplicas import plan_min_replicas
 from ktui.actions.plan import NotPossibleError, Plan
@@ -264,6 +265,34 @@ async def test_a03_a_gang_that_loses_a_pod_falls_as_predicted(
     )
     after = {p["metadata"]["uid"] for p in _pods(api, fresh_namespace).values()}
     assert before - after == {holder["uid"]}
+
+
+async def test_a03_the_controllers_own_count_is_ktuis(
+    real_cluster: ControlPlane, api: Api, fresh_namespace: str, tmp_path: Path
+) -> None:
+    """With effect None the real controller says what NoExecute would do, in words that are understood; then it does that."""
+    api.create(_claim(fresh_namespace, "shared", []))
+    for pod in ("shared-0", "shared-1"):
+        api.create(_pod(fresh_namespace, pod, "shared"))
+    wait_for(lambda: all(p["status"]["phase"] == "Running" for p in _pods(api, fresh_namespace).values()), "all to run")
+    device = _device(api, fresh_namespace, "shared")
+    counting = Counting(device, XID, "looked at first", "admin")
+    async with person(real_cluster, tmp_path) as who:
+        await who.carry_out(await counting.plan_look(who.api, await who.look()))
+        count = await wait_for_count(who.api, counting.rule)
+        assert count is not None
+        assert (count.pods, count.namespaces) == (2, 1)
+        assert await take_back(who.api, who.runner, await who.look(), counting) == ""
+        assert api.list(RULES) == []
+        assert _staying(api, fresh_namespace) == {"shared-0", "shared-1"}
+
+        await who.carry_out(await counting.plan_look(who.api, await who.look()))
+        count = await wait_for_count(who.api, counting.rule)
+        plan = await counting.plan_evict(who.api, await who.look(), count)
+        assert agree(plan, count)
+        assert "the controller counts 2 pods in 1 namespace; ktui 2" in plan.notes
+        await who.carry_out(plan)
+    wait_for(lambda: not _staying(api, fresh_namespace), "the eviction")
 
 
 # --- conflicts and refusals in the real server's words ---

@@ -22,6 +22,7 @@ from ktui.kube.once import read_once
 from ktui.model.frame import Frame
 from ktui.model.kinds import KINDS
 from ktui.ui.app import KtuiApp
+from ktui.ui.parting import LEFT_BEHIND, take_leave
 from ktui.ui.screens.dialog import ActionDialog
 from ktui.ui.screens.forms import Form
 from ktui.ui.screens.main import MainScreen
@@ -30,6 +31,7 @@ from tests.faults import Answer, Delay, status_body
 from tests.ui.screen import lacks, running, shows, text, wait_for
 from tests.ui.world import ScriptedFeed, ScriptedOpener, everything_live
 from tests.unit.actions.rig import CONTEXT, HPAS, RULES, WHERE, Rig, rig
+from tests.unit.actions.test_count import counts
 from tests.unit.builders import autoscaler, claim, group, piece, pod, pod_consumer, result
 
 WORLD = everything_live(
@@ -494,3 +496,77 @@ async def test_what_is_under_way_is_not_dropped_for_what_comes_next(tmp_path: Pa
         go_on.set()
         await who.until(lambda: len(who.at.audit()) == 1, "the audit line")
         assert [line["result"].split(":")[0] for line in who.at.audit()] == ["applied"]
+
+
+# --- the controller's count ---
+
+
+class TestCount:
+    """A03: the taint with effect None first."""
+
+    async def counted(self, who: Person, pods: str) -> None:
+        """To the dialog that shows the count."""
+        counts(who.server, pods)
+        await who.taint(evict=True)
+        await who.in_dialog()
+        await who.sees("ctrl+t controller's count")
+        first = who.app.screen
+        await who.press("ctrl+t")
+        await who.until(lambda: who.dialog and who.app.screen is not first, "the dialog of the first step")
+        await who.sees("evicts nobody", "Count")
+        await who.press("y")
+        await who.until(lambda: bool(who.server.real_writes), "the first step")
+        await who.watch()
+        await who.sees("the controller counts")
+
+    async def test_it_is_shown_beside_the_own_one_and_the_effect_is_changed(self, tmp_path: Path) -> None:
+        async with person(tmp_path) as who:
+            await self.counted(who, "1 pod")
+            await who.sees("the controller counts 1 pod in 1 namespace; ktui 1", "type  train  to confirm")
+            assert who.server.rule()["spec"]["taint"]["effect"] == "None"
+            assert LEFT_BEHIND
+            await who.type("train")
+            await who.press("enter", "enter")
+            await who.until(lambda: len(who.server.real_writes) == 2, "the second step")
+            await who.until(lambda: not LEFT_BEHIND, "nothing to be left")
+            assert who.server.rule()["spec"]["taint"]["effect"] == "NoExecute"
+
+    async def test_a_difference_is_said_and_a_cancel_takes_it_back(self, tmp_path: Path) -> None:
+        async with person(tmp_path) as who:
+            await self.counted(who, "3 pods")
+            await who.sees("the controller counts 3 pods in 1 namespace; ktui 1: the lists differ")
+            await who.press("escape")
+            await who.told("the taint with effect None was taken back")
+            assert who.server.rules() == {}
+            assert not LEFT_BEHIND
+            assert not who.app.screen.query("#dialog")
+
+    async def test_giving_up_the_wait_takes_it_back(self, tmp_path: Path) -> None:
+        async with person(tmp_path) as who:
+            await who.taint(evict=True)
+            await who.in_dialog()
+            first = who.app.screen
+            await who.press("ctrl+t")
+            await who.until(lambda: who.dialog and who.app.screen is not first, "the dialog of the first step")
+            await who.press("y")
+            await who.until(lambda: bool(who.server.real_writes), "the first step")
+            await who.watch()
+            await who.sees("waiting for the eviction controller's count")
+            await who.press("escape")
+            await who.told("the taint with effect None was taken back")
+            assert who.server.rules() == {}
+
+    async def test_what_cannot_be_taken_back_is_named_there_and_at_the_end(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        async with person(tmp_path) as who:
+            refused = Answer(403, status_body(403, "Forbidden", "no"))
+            who.server.faults.script(f"DELETE {RULES}/*", refused, repeat=True)
+            await self.counted(who, "3 pods")
+            await who.press("escape")
+            (name,) = who.server.rules()
+            await who.sees("Not taken back", f"the rule {name} with effect None is left on {WHERE}")
+            assert list(LEFT_BEHIND) == [name]
+        take_leave()
+        assert name in capsys.readouterr().err
+        LEFT_BEHIND.clear()

@@ -22,7 +22,8 @@ class Preview(Struct, frozen=True):
     """What a person is asked to confirm, as plain data; all texts raw.
 
     `who` names context, cluster host and user. `confirm` is what must be typed, letter for letter, before `button` works;
-    None when the button alone is enough. `body` is the request as JSON, shown on demand.
+    None when the button alone is enough. `body` is the request as JSON, shown on demand. `countable`: whoever carries it out can
+    be asked for a count first.
     """
 
     title: str
@@ -32,10 +33,12 @@ class Preview(Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     confirm: str | None = None
     body: str = ""
+    countable: bool = False
 
 
 class ActionDialog(ModalScreen[bool]):
-    """Dismisses with True once, when confirmed; with False on cancel, n or esc. No single key confirms by accident."""
+    """Dismisses with True once, when confirmed; with False on cancel, n or esc, or when a count was asked for (`count_first`).
+    No single key confirms by accident."""
 
     AUTO_FOCUS = "#cancel"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -44,6 +47,7 @@ class ActionDialog(ModalScreen[bool]):
         Binding("n,escape", "cancel", show=False),
         Binding("b", "body", show=False),
         Binding("ctrl+b", "body", show=False, priority=True),  # also while something is being typed
+        Binding("ctrl+t", "count", show=False, priority=True),
         Binding("left", "app.focus_previous", show=False),
         Binding("right", "app.focus_next", show=False),
     ]
@@ -53,6 +57,7 @@ class ActionDialog(ModalScreen[bool]):
         self._preview = preview
         self._body_shown = False
         self._answered = False
+        self.count_first = False
 
     def compose(self) -> ComposeResult:
         preview = self._preview
@@ -71,7 +76,8 @@ class ActionDialog(ModalScreen[bool]):
     def _hint(self) -> str:
         if not self._preview.body:
             return ""
-        return "b request body" if self._preview.confirm is None else "ctrl+b request body"
+        body = "b request body" if self._preview.confirm is None else "ctrl+b request body"
+        return f"{body}   ctrl+t controller's count" if self._preview.countable else body
 
     def on_mount(self) -> None:
         # Where something must be typed, keys go there at once; otherwise the way out has the focus.
@@ -119,6 +125,12 @@ class ActionDialog(ModalScreen[bool]):
 
     def action_cancel(self) -> None:
         self._answer(False)
+
+    def action_count(self) -> None:
+        """Ask for the count before anything is decided; what follows has dialogs of its own."""
+        if self._preview.countable and not self._answered:
+            self.count_first = True
+            self._answer(False)
 
     def action_body(self) -> None:
         if self._preview.body:
