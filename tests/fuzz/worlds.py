@@ -126,7 +126,8 @@ class _Maker:
         if counters:
             made.append(m.slice_(driver.name, pool, [], name=f"{pool}-counters", counters=counters, **more))
         if generation == 2 and self._happens(0.5):
-            old = where | {"slices": 1, "generation": 1, "name": f"{pool}-old"}
+            reach = {"everywhere": True} if "each" in where else where
+            old = reach | {"slices": 1, "generation": 1, "name": f"{pool}-old"}
             made.append(m.slice_(driver.name, pool, self._devices(driver._replace(kind="plain")), **old))
         return made
 
