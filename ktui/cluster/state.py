@@ -208,7 +208,10 @@ class Cluster:
             dirty.taints.add(("rule", delta.key[1]))
         elif old is not None and new is not None and joins.alike(old, new):
             self._note_supplied(self._supplied(delta))
-            self._touch(new, dirty)
+            if isinstance(old, Pod) and isinstance(new, Pod) and old.health == new.health:
+                self._touch_pod(new, dirty)  # the commonest change of all: what it uses looks as it did
+            else:
+                self._touch(new, dirty)
         else:
             if old is not None:
                 self._touch(old, dirty)
@@ -288,6 +291,7 @@ class Cluster:
         match obj:
             case Pod():
                 self._touch_pod(obj, dirty)
+                self._touch_used(obj, dirty)
             case PodGroup():
                 self._touch_group(obj, dirty)
             case Workload():
@@ -326,6 +330,9 @@ class Cluster:
             dirty.gangs.update(joins.replicated_group(pod))
             owner = self.group(gang)
             dirty.workloads.update(joins.group_workload(owner) if owner else joins.pod_workload(pod))
+
+    def _touch_used(self, pod: Pod, dirty: Dirty) -> None:
+        """Claims and devices of the pod: they show who uses them, and what it says of their health."""
         for claim_key in joins.pod_claims(pod):
             dirty.claims.add(claim_key)
             if self.pods_by_claim.count(claim_key) <= _PAIR:  # whether its users share it may be another answer now

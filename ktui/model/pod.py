@@ -220,6 +220,12 @@ class Pod(Object, frozen=True):
         """Succeeded or Failed: the scheduler no longer counts it."""
         return self.status.phase in ("Succeeded", "Failed")
 
+    @property
+    def health(self) -> tuple[object, ...]:
+        """What the containers say of the devices' health; none of those that say nothing."""
+        said = ((s.name, s.allocated_resources_status) for s in self.status.container_statuses or ())
+        return tuple(each for each in said if each[1])
+
     def takes_like(self, other: Pod) -> bool:
         """Whether all that decides what the pod takes of which node is the same of the other."""
         a, b = self.spec, other.spec
