@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-RESOURCES = ("gangs", "pods", "devices", "claims", "taints", "autoscalers", "workloads", "timeline")
+RESOURCES = ("triage", "gangs", "pods", "devices", "claims", "taints", "autoscalers", "workloads", "timeline")
 
 
 _EXPORT = """Make something of a recording that others can look at:

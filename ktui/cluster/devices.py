@@ -12,6 +12,7 @@ from ktui.cluster.pools import Pool, PublishedDevice
 from ktui.cluster.state import Cluster
 from ktui.cluster.taints import EffectiveTaint, taints_of, worst
 from ktui.model.claim import AllocationResult, ResourceClaim
+from ktui.model.meta import Key
 from ktui.model.pod import Pod
 from ktui.model.resourceslice import DeviceId
 
@@ -70,6 +71,25 @@ def device_info(cluster: Cluster, device: DeviceId) -> DeviceInfo | None:
     health = device_health(cluster, device) if held else None
     info = DeviceInfo(device, "free", published, pool, held, tuple(pods.values()), taints, health)
     return info._replace(state=_state(cluster, info))
+
+
+def may_be_in_trouble(cluster: Cluster, device: DeviceId) -> bool:
+    """Whether it is worth the cost of `device_info` to find out: False for a device that is neither tainted, nor reported
+    unhealthy, nor held by several claims, nor gone."""
+    published = cluster.device(device)
+    if published is None or published.device.taints or cluster.claims_by_device.count(device) > 1:
+        return True
+    if cluster.stores["DeviceTaintRule"].objects and cluster.rules_of(device):
+        return True
+    return any(_reports_trouble(cluster, claim) for claim in cluster.claims_by_device[device])
+
+
+def _reports_trouble(cluster: Cluster, claim: Key) -> bool:
+    """Whether a pod that names the claim reports a device as unhealthy, be it of this claim or not."""
+    pods = (pod for key in cluster.pods_by_claim[claim] if (pod := cluster.pod(key)) is not None)
+    containers = (status for pod in pods for status in pod.status.container_statuses or ())
+    reports = (entry for status in containers for entry in status.allocated_resources_status or ())
+    return any(report.health == "Unhealthy" for entry in reports for report in entry.resources or ())
 
 
 def _state(cluster: Cluster, info: DeviceInfo) -> DeviceState:

@@ -72,6 +72,13 @@ def gang_keys(cluster: Cluster) -> set[Key]:
     return keys
 
 
+def exists(cluster: Cluster, key: Key) -> bool:
+    """Whether an object or a pod knows the gang: whether `gang` has one for the key, without counting its pods."""
+    if key in cluster.stores["PodGroup"].objects or key in cluster.pods_by_group:
+        return True
+    return _workload_group(cluster, key)[1] is not None and not _has_replicas(cluster, key)
+
+
 def gang(cluster: Cluster, key: Key) -> Gang | None:
     """The gang with this key, None when neither an object nor a pod knows it."""
     group = cluster.group(key)

@@ -16,7 +16,7 @@ from ktui.commands.source import Filled, fill
 from ktui.errors import KtuiError, UsageError
 from ktui.model.kinds import KINDS
 from ktui.ui.safe import safe
-from ktui.views.base import Row, View
+from ktui.views.base import Parted, Row, View
 from ktui.views.registry import VIEWS
 
 JSON_VERSION = 1
@@ -35,6 +35,9 @@ def run(args: argparse.Namespace) -> int:
     filled = fill(args, view.kinds + view.joins, timeline=view.id == "timeline")
     _check_readable(filled.cluster, view)
     rows = [row for row in _rows(view, filled, name) if matches(view.labels(filled.cluster, row.key))]
+    if isinstance(view, Parted):
+        order = next(place for place, column in enumerate(view.columns) if column.id == view.order)
+        rows.sort(key=lambda row: (row.part, row.sort[order], row.key))
     if name and not rows:
         raise KtuiError(f"no {view.id.removesuffix('s')} {name!r}{_where(view, filled)}")
     _print(args.output, view, filled, rows)
@@ -62,6 +65,9 @@ def _print(form: str, view: View, filled: Filled, rows: list[Row]) -> None:
     elif rows:
         wide = form == "wide"
         sys.stdout.write(table(view.columns, rows, filled.now, wide=wide))
+    elif isinstance(view, Parted):
+        read = filled.cluster.synced(*(kind for part in view.parts for kind in part.kinds))
+        print("Nothing needs you." if read else "Nothing of what could be read needs you.", file=sys.stderr)
     else:
         print(f"No {view.title.lower()} found{_where(view, filled)}.", file=sys.stderr)
 

@@ -31,11 +31,11 @@ class Scene(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """`view` is where the hint's keys work, "" for anywhere."""
+    """`views` are where the hint's keys work, none for anywhere; the way is shown to the first of them."""
 
     hint: str
     done: Callable[[Scene], bool]
-    view: str = ""
+    views: tuple[str, ...] = ()
 
 
 class Incident(Struct, frozen=True):
@@ -47,7 +47,12 @@ class Incident(Struct, frozen=True):
     tainted: DeviceId | None = None
 
 
-_WAY: Final = {"gangs": "2: to the gangs", "devices": "3: to the devices", "autoscalers": "6: to the autoscalers"}
+_WAY: Final = {
+    "triage": "1: to the triage",
+    "gangs": "2: to the gangs",
+    "devices": "3: to the devices",
+    "autoscalers": "6: to the autoscalers",
+}
 
 
 class Guide:
@@ -66,8 +71,8 @@ class Guide:
         if self._step == len(steps):
             return self._incident.end
         step = steps[self._step]
-        astray = step.view and view and view != step.view
-        hint = f"{'esc, ' if opened else ''}{_WAY[step.view]}" if astray else step.hint
+        astray = step.views and view and view not in step.views
+        hint = f"{'esc, ' if opened else ''}{_WAY[step.views[0]]}" if astray else step.hint
         return f"{self._step + 1}/{len(steps)} {hint}"
 
 
@@ -107,7 +112,9 @@ def _awake(scene: Scene) -> bool:
 
 
 _WHY: Final = Step(
-    "llama-70b is pending. j/k to it, enter: why?", lambda scene: scene.view == "gangs" and scene.opened, "gangs"
+    "llama-70b is pending. j/k to it, enter: why?",
+    lambda scene: scene.view in ("triage", "gangs") and scene.opened,
+    ("triage", "gangs"),
 )
 _PLACED: Final = Step("gpu-3 is free: the gang is being placed", _recovered)
 _BACK: Final = Step("llama-70b has its GPUs. esc drops the filter, 2: gangs", lambda scene: scene.view == "gangs")
@@ -121,13 +128,13 @@ INCIDENTS: Final = {
             Step(
                 "/ gpu-node-04 enter; j/k to gpu-3; T: example.com/xid, NoExecute",
                 lambda scene: "NoExecute" in _effects(scene),
-                "devices",
+                ("devices",),
             ),
             Step("Evicting who uses gpu-3; the Job makes a new pod on another GPU", _unused),
             Step(
                 "gpu-3 is unused and has been reset. On it, U removes the taint",
                 lambda scene: "NoExecute" not in _effects(scene),
-                "devices",
+                ("devices",),
             ),
             _PLACED,
             _BACK,
@@ -142,7 +149,7 @@ INCIDENTS: Final = {
             Step(
                 "/ gpu-node-04 enter; j/k to gpu-3: serviced days ago. U removes the taint",
                 lambda scene: not _effects(scene),
-                "devices",
+                ("devices",),
             ),
             _PLACED,
             _BACK,
@@ -153,7 +160,7 @@ INCIDENTS: Final = {
     "asleep": Incident(
         (
             Step("rerank answers nobody: it sleeps. 6: autoscalers", lambda scene: scene.view == "autoscalers"),
-            Step("j/k to rerank; M: its minReplicas to 1 or more", lambda scene: _least(scene) > 0, "autoscalers"),
+            Step("j/k to rerank; M: its minReplicas to 1 or more", lambda scene: _least(scene) > 0, ("autoscalers",)),
             Step("It is waking", _awake),
         ),
         "Recovered: rerank answers. q leaves, ? shows all keys",

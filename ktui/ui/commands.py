@@ -22,6 +22,7 @@ class Situation(Struct, frozen=True):
     """What availability depends on."""
 
     view: str = ""  # id of the shown view
+    row_of: str = ""  # id of the view that the row belongs to: in the triage another one, "" for a row of none
     views: tuple[str, ...] = ()  # ids of all views
     has_row: bool = False  # a row of the table is under the cursor
     on_map: bool = False  # the map is shown instead of the table
@@ -89,14 +90,15 @@ def _may_act(situation: Situation) -> bool:
 
 
 def _may_taint(situation: Situation) -> bool:
-    return _may_act(situation) and situation.view in _DEVICE_VIEWS and situation.has_row
+    return _may_act(situation) and situation.row_of in _DEVICE_VIEWS and situation.has_row
 
 
 def _may_scale(situation: Situation) -> bool:
-    return _may_act(situation) and situation.view == "autoscalers" and situation.has_row
+    return _may_act(situation) and situation.row_of == "autoscalers" and situation.has_row
 
 
 VIEW_NUMBERS: Final = {
+    "triage": 1,
     "gangs": 2,
     "devices": 3,
     "claims": 4,
@@ -106,7 +108,7 @@ VIEW_NUMBERS: Final = {
     "pods": 8,
     "timeline": 9,
 }
-"""Numbers are fixed: a view keeps its key when others come. 1 is for a triage."""
+"""Numbers are fixed: a view keeps its key when others come."""
 
 COMMANDS: Final = (
     Command(

@@ -78,8 +78,7 @@ class Deck:
     def _rebase(self, kinds: frozenset[str]) -> None:
         """Compute again what depends on any of the kinds."""
         for model in self._models.values():
-            if kinds.intersection((*model.view.kinds, *model.view.joins)):
-                model.rebase(self.session.cluster)
+            model.reread(kinds)
         if self.map is not None and kinds.intersection(("ResourceClaim", "ResourceSlice", "DeviceTaintRule")):
             self.map.rebase(self.session.cluster)
 

@@ -14,6 +14,7 @@ from ktui.views.base import Cell, Line, Style
 if TYPE_CHECKING:
     from ktui.ui.session import Playing, Session, Target
     from ktui.ui.viewmodel import ViewModel
+    from ktui.ui.widgets.table import Heading
 
 
 def opening(what: str) -> Part:
@@ -86,7 +87,7 @@ def _clock(seconds: float) -> str:
     return f"{minutes}:{rest:02}"
 
 
-_SHORT: Final = {"autoscalers": "Scalers"}  # all tabs fit 80 columns
+_SHORT: Final = {"autoscalers": "HPAs", "timeline": "Time"}  # all tabs fit 80 columns
 
 
 def tabs(views: Sequence[str], current: str) -> list[Part]:
@@ -141,12 +142,30 @@ def state(session: Session, model: ViewModel, now: float, failure: str) -> tuple
         left.append(Part((Cell(f"{len(model.marks):,} marked", "accent"),), priority=7))
     if model.behind:
         left.append(Part((Cell(f"preparing {model.behind:,} rows", "dim"),), priority=6))
-    title = model.view.title.lower()
-    if index.total == 1:
-        title = title.removesuffix("s")
+    return left, _count(session, model)
+
+
+def _count(session: Session, model: ViewModel) -> Line:
+    """How many rows of how many; nothing while that is not known."""
+    from ktui.views.base import Parted
+
+    index, title = model.index, model.view.title.lower()
+    if isinstance(model.view, Parted):
+        title = "needs you" if index.total == 1 else "need you"
+        known = index.total > 0
+    else:
+        title = title.removesuffix("s") if index.total == 1 else title
+        known = index.total > 0 or session.cluster.synced(*model.view.kinds)
     count = f"{index.total:,} {title}" if len(index) == index.total else f"{len(index):,} of {index.total:,} {title}"
-    known = index.total or session.cluster.synced(*model.view.kinds)
-    return left, (Cell(count, "dim"),) if known else ()
+    return (Cell(count, "dim"),) if known else ()
+
+
+def headings(session: Session, model: ViewModel, now: float) -> list[Heading]:
+    """Above the rows of a view that has parts."""
+    from ktui.ui.parts import headings
+    from ktui.views.base import Parted
+
+    return headings(model.view, model.index, session.cluster, now) if isinstance(model.view, Parted) else []
 
 
 def footer(commands: Sequence[Command], keys_of: Callable[[Command], str]) -> list[Part]:
@@ -164,6 +183,10 @@ def footer(commands: Sequence[Command], keys_of: Callable[[Command], str]) -> li
 
 def emptiness(session: Session, model: ViewModel, now: float) -> tuple[Line, ...]:
     """What stands in a table without rows."""
+    from ktui.ui.parts import nothing
     from ktui.ui.streams import emptiness
+    from ktui.views.base import Parted
 
+    if isinstance(model.view, Parted) and not model.index.total and not model.behind:
+        return nothing(model.view, session.cluster, now)
     return emptiness(model.view, session.cluster, model.index.total, model.behind, now)

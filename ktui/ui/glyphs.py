@@ -28,6 +28,7 @@ class Glyphs(Struct, frozen=True):
     unhealthy: str
     unusable: str
     group: str  # between the devices of two NUMA nodes
+    rule: str  # of a line across
 
     @property
     def ascii(self) -> bool:
@@ -50,6 +51,7 @@ UNICODE: Final = Glyphs(
     unhealthy="▲",
     unusable="?",
     group="│",
+    rule="─",
 )
 ASCII: Final = Glyphs(
     cursor=">",
@@ -67,4 +69,5 @@ ASCII: Final = Glyphs(
     unhealthy="!",
     unusable="?",
     group="|",
+    rule="-",
 )

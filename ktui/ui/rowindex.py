@@ -15,8 +15,9 @@ from msgspec import Struct
 
 from ktui.views.base import Row, RowKey, SortValue, search_text
 
-# (is a word, value, key): numbers before words, so that the two are never compared. Keys of one view compare.
-_Place: TypeAlias = tuple[bool, Any, Any]
+# (twice the part, one more for a word; value; key): numbers before words, so that the two are never compared. Keys of one view
+# compare.
+_Place: TypeAlias = tuple[int, Any, Any]
 
 _BATCH = 20  # a batch of more than a twentieth of all rows is sorted in at once: cheaper than single insertions
 
@@ -27,6 +28,7 @@ class _Entry(Struct, gc=False):
     text: str  # lower case, for the filter
     namespace: str
     problem: bool
+    part: int
     place: _Place
 
 
@@ -42,7 +44,7 @@ class Filter(Struct, frozen=True):
 
 
 class RowIndex:
-    """Rows by key, in the order of one column, ties by key."""
+    """Rows by key, in the order of one column, ties by key; parts stay one below the other whatever the order."""
 
     def __init__(self) -> None:
         self._entries: dict[RowKey, _Entry] = {}
@@ -97,6 +99,18 @@ class RowIndex:
             return None
         return len(self._shown) - 1 - found if self._descending else found
 
+    def starts(self, parts: int) -> tuple[int, ...]:
+        """Where each of so many parts begins among the rows that are shown."""
+        if self._descending:
+            return tuple(len(self._shown) - bisect_left(self._shown, (2 - 2 * part,)) for part in range(parts))
+        return tuple(bisect_left(self._shown, (2 * part,)) for part in range(parts))
+
+    def sizes(self, parts: int) -> tuple[int, ...]:
+        """How many rows each of so many parts has, filtered out or not."""
+        sign = -1 if self._descending else 1
+        firsts = ((bisect_left(self._all, (2 * sign * part + end,)) for end in (0, 2)) for part in range(parts))
+        return tuple(end - first for first, end in firsts)
+
     def uid(self, key: RowKey) -> str | None:
         entry = self._entries.get(key)
         return entry.uid if entry else None
@@ -114,12 +128,13 @@ class RowIndex:
 
     def sort_by(self, column: int, *, descending: bool = False) -> None:
         """Order by a column's sort value."""
-        if column != self._column:
-            self._column = column
+        turned = descending != self._descending and any(entry.part for entry in self._entries.values())
+        again = column != self._column or turned
+        self._column, self._descending = column, descending
+        if again:
             for key, entry in self._entries.items():
-                entry.place = self._place(key, entry.sort)
+                entry.place = self._place(key, entry.sort, entry.part)
             self._rebuild()
-        self._descending = descending
 
     def narrow(self, wanted: Filter) -> None:
         """Show only what passes the filter."""
@@ -158,17 +173,18 @@ class RowIndex:
         if row is None:
             self._entries.pop(key, None)
             return None
-        place = self._place(key, row.sort)
+        place = self._place(key, row.sort, row.part)
         old = self._entries.get(key)
         if old is not None and old.place == place:
             place = old.place
         text = search_text(row)
-        entry = self._entries[key] = _Entry(row.uid, row.sort, text, row.namespace, row.problem, place)
+        entry = self._entries[key] = _Entry(row.uid, row.sort, text, row.namespace, row.problem, row.part, place)
         return entry
 
-    def _place(self, key: RowKey, sort: tuple[SortValue, ...]) -> _Place:
+    def _place(self, key: RowKey, sort: tuple[SortValue, ...], part: int) -> _Place:
+        """Read backwards, when descending, the parts stay in their order."""
         value = sort[self._column]
-        return (isinstance(value, str), value, key)
+        return (2 * (-part if self._descending else part) + isinstance(value, str), value, key)
 
     def _rebuild(self) -> None:
         self._all = sorted(entry.place for entry in self._entries.values())

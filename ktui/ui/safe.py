@@ -164,6 +164,7 @@ def cut(shown: str, width: int) -> str:
 
 _ASCII_FORMS: Final = str.maketrans(
     {"…": "...", "·": "|", "—": "-", "–": "-", "−": "-", "×": "x", "→": "->", "←": "<-", "≥": ">=", "≤": "<="}
+    | {"▲": "!", "●": "o", "○": ".", "✖": "x"}  # as `ktui.ui.glyphs` has them
 )
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from ktui.cluster.state import Cluster, Entity
+from ktui.cluster.state import Cluster, Entity, TriageKey
 from ktui.model.meta import Key, Object
 from ktui.model.resourceslice import DeviceId
 from ktui.ui.session import Reading, Session
@@ -30,11 +30,22 @@ def subject(cluster: Cluster, view: Entity, key: RowKey) -> tuple[str, Key] | No
             if parts[0] == "rule":
                 return ("DeviceTaintRule", ("", parts[1]))
             return subject(cluster, "devices", parts[1:4])
+        case "triage":
+            return _triaged(cluster, cast("TriageKey", key))
         case "timeline":
             found = target(cluster, key)
             return subject(cluster, *found) if found is not None else None
         case _:
             return (OBJECT_KINDS[view], cast("Key", key))
+
+
+def _triaged(cluster: Cluster, key: TriageKey) -> tuple[str, Key] | None:
+    """Of a pool, its first slice: there what is wrong with it begins."""
+    what, inner = key
+    if what != "pools":
+        return subject(cluster, what, inner)
+    pool = cluster.pool((inner[0], inner[1]))
+    return ("ResourceSlice", ("", pool.slice_names[0])) if pool is not None else None
 
 
 def _gang(cluster: Cluster, key: Key) -> tuple[str, Key]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 from ktui.cluster.state import Cluster
 from ktui.ui.rowindex import Filter, RowIndex
-from ktui.views.base import Row, RowKey, View
+from ktui.views.base import Parted, Row, RowKey, View
 
 _SLICE = 64  # rows between two looks at the clock
 _KEPT_ROWS = 1024  # several screens
@@ -40,6 +40,15 @@ class ViewModel:
         self._cluster = cluster
         self.invalidate(self.index.keys())
         self.invalidate(reversed(list(self.view.keys(cluster))))  # the last is computed first: the top of the table
+
+    def reread(self, kinds: frozenset[str]) -> None:
+        """Any of these kinds can be read now, or no longer: compute again what shows something of them."""
+        view = self.view
+        if isinstance(view, Parted):
+            self.invalidate(self.index.keys())
+            self.invalidate(reversed(list(view.keys_reading(self._cluster, kinds))))
+        elif kinds.intersection((*view.kinds, *view.joins)):
+            self.rebase(self._cluster)
 
     @property
     def behind(self) -> int:

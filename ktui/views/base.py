@@ -8,7 +8,7 @@ To add a column: one `Column` and one cell in the view's module. To add a view: 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
@@ -41,7 +41,8 @@ class Column(Struct, frozen=True):
 
 
 class Row(Struct, frozen=True):
-    """One line of a view. `sort` has a value for each column; `uid` tells a new object under an old name."""
+    """One line of a view. `sort` has a value for each column; `uid` tells a new object under an old name. `part` is the place of
+    the row's part in a view that has several (see `Parted`)."""
 
     key: RowKey
     cells: tuple[Cell, ...]
@@ -50,6 +51,7 @@ class Row(Struct, frozen=True):
     namespace: str = ""
     since: float | None = None  # Unix seconds
     problem: bool = False
+    part: int = 0
 
 
 Line: TypeAlias = tuple[Cell, ...]
@@ -114,6 +116,31 @@ class View(Protocol):
 
     def labels(self, cluster: Cluster, key: RowKey) -> dict[str, str]:
         """Labels that `-l` selects by."""
+        ...
+
+
+class Part(Struct, frozen=True):
+    """One part of a view: rows under a heading of their own, and the kinds that they cannot do without. `title` is of what is
+    listed, `noun` of everything that is looked at for it."""
+
+    title: str
+    noun: str
+    kinds: tuple[str, ...]
+
+
+@runtime_checkable
+class Parted(View, Protocol):
+    """A view whose rows stand in parts, one below the other, and that shows only those that need a person."""
+
+    @property
+    def parts(self) -> tuple[Part, ...]: ...
+
+    def totals(self, cluster: Cluster) -> tuple[int, ...]:
+        """How many things were looked at, part by part."""
+        ...
+
+    def keys_reading(self, cluster: Cluster, kinds: frozenset[str]) -> Iterable[RowKey]:
+        """The keys, out of all, whose rows show something of one of the kinds."""
         ...
 
 

@@ -12,7 +12,7 @@ from ktui.model.meta import Object
 from ktui.model.time import format_age, parse_time
 from ktui.views.base import Cell, Line, RowKey
 from ktui.views.shared import OBJECT_KINDS, as_key
-from ktui.views.targets import devices_behind
+from ktui.views.targets import devices_behind, row_behind
 from ktui.views.timeline import target
 
 if TYPE_CHECKING:
@@ -60,6 +60,10 @@ def _objects(cluster: Cluster, view: Entity, key: RowKey) -> Iterator[Object]:
             if group is not None:
                 yield group
             yield from cluster.members(as_key(key))
+        case "triage":
+            meant = row_behind(view, key)
+            if meant is not None:
+                yield from _objects(cluster, *meant)
         case "timeline":
             changed = target(cluster, key)
             if changed is not None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from ktui.cluster.state import Entity
-from ktui.views import autoscalers, claims, devices, gangs, pods, taints, timeline, workloads
+from ktui.views import autoscalers, claims, devices, gangs, pods, taints, timeline, triage, workloads
 from ktui.views.base import View
 
 VIEWS: Final[dict[Entity, View]] = {
+    "triage": triage.VIEW,
     "gangs": gangs.VIEW,
     "devices": devices.VIEW,
     "claims": claims.VIEW,

@@ -5,12 +5,20 @@ from __future__ import annotations
 from typing import cast
 
 from ktui.cluster.allocation import devices_of
-from ktui.cluster.state import Cluster, Entity
+from ktui.cluster.state import Cluster, Entity, TriageKey
 from ktui.cluster.taints import TaintKey
 from ktui.model.resourceslice import DeviceId
 from ktui.model.taintrule import DeviceTaintRule
 from ktui.views.base import RowKey
 from ktui.views.shared import as_key
+
+
+def row_behind(view: Entity, key: RowKey) -> tuple[Entity, RowKey] | None:
+    """The view and the row that is meant: in the triage another view's, None for a pool, which no other view has."""
+    if view != "triage":
+        return view, key
+    what, inner = cast("TriageKey", key)
+    return (what, inner) if what != "pools" else None
 
 
 def devices_behind(cluster: Cluster, view: Entity, key: RowKey) -> list[DeviceId]:

@@ -18,6 +18,8 @@ _LONG_RUN_SECONDS: Final = 600.0
 _IDLE_SECONDS: Final = 10.0
 _BETWEEN_KEYS_SECONDS: Final = 0.05
 _KEYS: Final = "j" * 40 + "k" * 40
+_GANGS: Final = "2"  # the key of the view that has a row for everything that runs
+_TRIAGE: Final = re.compile("need(s|ed)? you")
 
 
 class Failed(Exception):
@@ -59,14 +61,15 @@ class Bench:
             replay = ("replay", "--at", "80", str(recording))
             shape = "x".join(map(str, size))
             yield Measure(f"first frame, {shape}", "ms", partial(self._until, ANYTHING, size, *replay))
-            yield Measure(f"first rows, {shape}", "ms", partial(self._until, rows, size, *replay))
+            yield Measure(f"first rows, {shape}", "ms", partial(self._until, rows, size, *replay, keys=_GANGS))
 
     def live(self, rows: re.Pattern[str]) -> Iterator[Measure]:
         """All of it on the cluster of the environment's KUBECONFIG."""
         size = _SIZES[-1]
         yield Measure("get gangs, cluster", "ms", partial(self._whole, "get", "gangs", "-A"))
         yield Measure("first frame, cluster", "ms", partial(self._until, ANYTHING, size))
-        yield Measure("first rows, cluster", "ms", partial(self._until, rows, size))
+        yield Measure("first triage, cluster", "ms", partial(self._until, _TRIAGE, size))
+        yield Measure("first rows, cluster", "ms", partial(self._until, rows, size, keys=_GANGS))
         yield Measure("idle: share of a core", "%", partial(self._idle_cpu, rows, size), once=True)
         yield Measure("idle: to the terminal", "B/s", partial(self._idle_output, rows, size), once=True)
         yield Measure("key to paint", "ms", partial(self._keys, rows, size), once=True)
@@ -75,7 +78,8 @@ class Bench:
         """A recording made by `tests.bench.recorded`; `length` is how the screens write its duration."""
         size = _SIZES[-1]
         replay = ("replay", str(recording))
-        yield Measure("first gangs, long recording", "ms", partial(self._until, re.compile("gang-0"), size, *replay))
+        gangs = partial(self._until, re.compile("gang-0"), size, *replay, keys=_GANGS)
+        yield Measure("first gangs, long recording", "ms", gangs)
         yield Measure("first pods, long recording", "ms", partial(self._pods, size, *replay))
         yield Measure(
             "key to paint while it is read", "ms", partial(self._keys_while_read, length, size, *replay), once=True
@@ -90,6 +94,8 @@ class Bench:
     def _pods(self, size: tuple[int, int], *arguments: str) -> Figures:
         """From the start of the process to the first pod, which is asked for with the first gang."""
         with self._terminal(size, *arguments) as terminal:
+            terminal.wait_for(ANYTHING, after=FULL_SCREEN)
+            terminal.press(_GANGS)
             terminal.wait_for(re.compile("gang-0"), after=FULL_SCREEN)
             terminal.press("8")
             seconds = terminal.wait_for(re.compile(r"gang-\d+-\d"), after=FULL_SCREEN, limit=60)
@@ -98,6 +104,8 @@ class Bench:
     def _keys_while_read(self, length: str, size: tuple[int, int], *arguments: str) -> Figures:
         answers = []
         with self._terminal(size, *arguments) as terminal:
+            terminal.wait_for(ANYTHING, after=FULL_SCREEN)
+            terminal.press(_GANGS)
             terminal.wait_for(re.compile("gang-0"), after=FULL_SCREEN)
             for key in _KEYS:
                 answers.append(terminal.answer_to(key) * 1000)
@@ -122,9 +130,12 @@ class Bench:
             raise Failed(f"ktui {' '.join(arguments)} ended with status {ended.status}")
         return Figures([ended.seconds * 1000], ended)
 
-    def _until(self, text: re.Pattern[str], size: tuple[int, int], *arguments: str) -> Figures:
-        """From the start of the process to when `text` was written to the terminal."""
+    def _until(self, text: re.Pattern[str], size: tuple[int, int], *arguments: str, keys: str = "") -> Figures:
+        """From the start of the process to when `text` was written to the terminal; `keys` are pressed at the first frame."""
         with self._terminal(size, *arguments) as terminal:
+            if keys:
+                terminal.wait_for(ANYTHING, after=FULL_SCREEN)
+                terminal.press(keys)
             seconds = terminal.wait_for(text, after=FULL_SCREEN)
             return Figures([seconds * 1000], _quit(terminal))
 
@@ -151,6 +162,8 @@ class Bench:
     def _settled(self, rows: re.Pattern[str], size: tuple[int, int]) -> Iterator[Terminal]:
         """A terminal that shows rows, some time after the start."""
         with self._terminal(size) as terminal:
+            terminal.wait_for(ANYTHING, after=FULL_SCREEN)
+            terminal.press(_GANGS)
             terminal.wait_for(rows, after=FULL_SCREEN)
             terminal.watch(_SETTLE_SECONDS)
             yield terminal

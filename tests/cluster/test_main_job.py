@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,13 @@ def _running(api: Api, job: str) -> list[dict[str, Any]]:
     return [p for p in pods if p["status"].get("phase") == "Running" and "deletionTimestamp" not in p["metadata"]]
 
 
-def _open(plane: ControlPlane, home: Path, *arguments: str, size: tuple[int, int] = (160, 40)) -> Screen:
-    return Screen("--kubeconfig", str(plane.kubeconfig), *arguments, home=home, size=size)
+@contextmanager
+def _open(plane: ControlPlane, home: Path, *arguments: str, size: tuple[int, int] = (160, 40)) -> Iterator[Screen]:
+    """The screens, with the gangs on them."""
+    with Screen("--kubeconfig", str(plane.kubeconfig), *arguments, home=home, size=size) as screen:
+        screen.see(r"1 Triage")
+        screen.press("2")
+        yield screen
 
 
 def _ktui(plane: ControlPlane, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -114,8 +120,11 @@ def test_gangs_devices_taint_untaint_and_recovery(plane: ControlPlane, tmp_path:
         )
         screen.press("esc")
         screen.gone(r"· filter")
-        screen.press("2")
+        screen.press("1")
+        screen.see(r"Gangs that need you")
         screen.see(r"llm-train +Degraded +7 of 8")
+        screen.press("2")
+        screen.see(r"llm-train +Degraded +7 of 8 +7 ")
         gang = next(g for g in _items(plane, tmp_path, "gangs", "-A") if g["name"].startswith("llm-train"))
         assert (gang["state"], gang["pods"]["running"], gang["minCount"]) == ("Degraded", 7, 8)
 

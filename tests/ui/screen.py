@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from textual.pilot import Pilot
 
 from ktui.ui.app import KtuiApp
+from ktui.ui.commands import VIEW_NUMBERS
 from ktui.ui.screens.main import MainScreen
 
 from .world import ScriptedOpener
@@ -54,14 +55,16 @@ async def lacks(pilot: Pilot[int], unwanted: str) -> None:
 
 @asynccontextmanager
 async def running(
-    opener: ScriptedOpener, size: tuple[int, int] = (100, 30), **options: object
+    opener: ScriptedOpener, size: tuple[int, int] = (100, 30), *, view: str = "gangs", **options: object
 ) -> AsyncIterator[tuple[KtuiApp, Pilot[int]]]:
-    """The application on a screen of that size, its session open."""
+    """The application on a screen of that size, its session open, and a view chosen unless it is the one it begins with."""
     app = KtuiApp(opener, **options)  # type: ignore[arg-type]
     async with app.run_test(size=size) as pilot:
         main = app.screen
         assert isinstance(main, MainScreen)
         # Before, a key for a view means nothing.
         await wait_for(pilot, lambda: bool(opener.opened and (main.situation().view or main.failure)), "opening")
+        if main.situation().view not in ("", view):
+            await pilot.press(str(VIEW_NUMBERS[view]))
         yield app, pilot
         await asyncio.sleep(0)

@@ -18,6 +18,9 @@ GOLDENS = Path(__file__).parent / "goldens"
 SIZES = [(80, 24), (120, 40), (200, 60)]
 SCREENS: dict[str, tuple[Scene, list[str], list[str]]] = {
     # name: (what is shown, keys from the start, texts that show it is complete)
+    "triage": (degraded(), ["1"], ["4 need you", "2 of 3"]),
+    "triage-pending": (recorded("pending", 18), ["1"], ["16 need you"]),
+    "triage-nothing": (Scene(everything_live(), NOW), ["1"], ["Nothing needs you."]),
     "gangs": (degraded(), ["2"], ["3 gangs", "7 of 8"]),
     "gang-detail": (degraded(), ["2", "slash", *"train", "enter", "enter"], ["Pods (8)"]),
     "gangs-pending": (recorded("pending", 18), ["2"], ["15 gangs"]),

@@ -71,7 +71,17 @@ async def test_every_view_draws_glyphs_only(start: int) -> None:
     target = Target(context=payloads[0], server=payloads[-1], user=payloads[-1], impersonated=payloads[0])
     async with running(ScriptedOpener(hostile(payloads), target), (150, 40)) as (app, pilot):
         await shows(pilot, f"{len(payloads)} gangs")
-        for keys in (["enter"], ["3"], ["m"], ["m", "8"], ["y"], ["escape", "n"], ["escape", "5"], ["4", "slash", "x"]):
+        for keys in (
+            ["enter"],
+            ["3"],
+            ["m"],
+            ["m", "8"],
+            ["y"],
+            ["escape", "n"],
+            ["escape", "5"],
+            ["1", "enter"],
+            ["escape", "4", "slash", "x"],
+        ):
             await pilot.press(*keys)
             await pilot.pause()
             assert_harmless(app, 150)

@@ -218,7 +218,7 @@ async def test_a_cluster_that_cannot_be_opened_says_why_and_is_tried_again() -> 
         await shows(pilot, "no route to host 10.0.0.1: is the VPN up?", "ctrl+r tries again")
         opener.failure = None
         await pilot.press("ctrl+r")
-        await shows(pilot, "llm-train")
+        await shows(pilot, "Gangs that need you", "numa")
 
 
 async def test_a_context_that_cannot_be_opened_leaves_nothing_of_the_one_before_and_is_the_one_tried_again() -> None:
@@ -400,7 +400,7 @@ async def test_the_context_is_on_the_screen_however_long_its_name(marks: dict[st
 
 async def test_all_tabs_are_there_at_80_columns() -> None:
     async with running(ScriptedOpener(example()), (80, 24)) as (app, pilot):
-        await shows(pilot, "llm-train", "6 Scalers", "9 Timeline")
+        await shows(pilot, "llm-train", "1 Triage", "6 HPAs", "9 Time")
         assert len(lines(app)[1]) <= 80
     async with running(ScriptedOpener(example()), (120, 24)) as (_app, pilot):
         await shows(pilot, "6 Autoscalers", "9 Timeline")

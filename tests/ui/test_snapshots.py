@@ -19,6 +19,7 @@ SCREENS = {
     "gangs-with-detail": ("dark", (120, 40), ["slash", *"train", "enter", "enter"], ["Pods (8)"]),
     "devices": ("light", (80, 24), ["3"], ["16 devices"]),
     "map": ("colorblind", (80, 24), ["3", "m"], ["■ used"]),
+    "triage": ("dark", (80, 24), ["1"], ["4 need you"]),
     "picker": ("ansi", (80, 24), ["n"], ["all namespaces"]),
 }
 
@@ -30,6 +31,7 @@ def test_screen(name: str, snap_compare: Callable[..., bool], monkeypatch: pytes
     theme, size, keys, complete = SCREENS[name]
 
     async def look(pilot: Pilot[int]) -> None:
+        await shows(pilot, "Gangs that need you")
         await pilot.press("2")
         await shows(pilot, "3 gangs")
         await pilot.press(*keys)

@@ -60,11 +60,11 @@ async def test_a_filter_that_is_typed_before_there_are_rows_goes_on_when_they_co
     app = KtuiApp(opener)
     async with app.run_test(size=(100, 30)) as pilot:
         await shows(pilot, "connecting")
-        burst(pilot, "/nu")
-        await wait_for(pilot, lambda: app.screen.query_one("#filter", Input).value == "nu")
+        burst(pilot, "/num")
+        await wait_for(pilot, lambda: app.screen.query_one("#filter", Input).value == "num")
         opener.gate.set()
-        await shows(pilot, "1 of 2 gangs")
-        burst(pilot, "ma")
+        await shows(pilot, "1 of 2 need you")
+        burst(pilot, "a")
         await shows(pilot, "filter numa")
         assert app.screen.query_one("#filter", Input).value == "numa"
 

@@ -80,7 +80,7 @@ class MainScreen(Screen[None]):
         self._deck: Deck | None = None  # None while there is no session
         self._live: Deck | None = None  # that goes on unseen while its past is looked at
         self._wanted_context = ""  # that was asked for last, "" for the one of the command line
-        self._view: Entity = "gangs"
+        self._view: Entity = "triage"
         self._filter = Filter()
         self._failure = ""
         self._second = 0
@@ -289,6 +289,7 @@ class MainScreen(Screen[None]):
         if self._device_map is not None and self.has_class("-map"):
             self._device_map.update()
         else:
+            self._table.set_headings(frame.headings(session, model, now))
             self._table.update()
         self._paint_detail(session, model)
         hint = guide.hint(session, self._view, opened=self.has_class("-detail"))
@@ -314,16 +315,19 @@ class MainScreen(Screen[None]):
     # --- what is shown ---
 
     def show_view(self, view: Entity) -> None:
-        """Show a view where it was left."""
+        """Show a view where it was left; one that is asked for before there is a session, as soon as there is one."""
         deck = self._deck
-        if deck is None or view not in deck.views:
+        if deck is None:
+            self._view = view
+            return
+        if view not in deck.views:
             return
         self._view = view
         deck.show(view)
         self._work(deck.model)
         self.remove_class("-map")
         self._bar("tabs").set_parts(frame.tabs(tuple(deck.views), view))
-        self._table.show(deck.model)
+        self._table.show(deck.model, frame.headings(deck.session, deck.model, self._now()))
         self._focus_rows()
         self._paint()
 
@@ -356,7 +360,8 @@ class MainScreen(Screen[None]):
         session, model = self._session, self._model
         return Situation(
             view=self._view if session is not None else "",
-            views=tuple(self._deck.views) if self._deck is not None else (),
+            row_of=self._row[0] if self._row is not None else "",
+            views=tuple(self._deck.views if self._deck is not None else VIEW_NUMBERS),
             on_map=self.has_class("-map"),
             has_row=model is not None and len(model.index) > 0 and not self.has_class("-map"),
             nested=bool(self._filter.text) or any(map(self.has_class, ("-detail", "-map", "-filtering"))),
@@ -367,6 +372,16 @@ class MainScreen(Screen[None]):
             awaiting=session is not None and frame.awaited(session) is not None,
             past=self._live is not None,
         )
+
+    @property
+    def _row(self) -> tuple[Entity, RowKey] | None:
+        """The view and the key of the row under the cursor; in the triage, of the row that it stands for."""
+        model = self._model
+        if model is None or (key := model.cursor) is None:
+            return None
+        from ktui.views.targets import row_behind
+
+        return row_behind(model.view.id, key)
 
     def available_commands(self) -> list[Command]:
         situation = self.situation()
@@ -431,8 +446,7 @@ class MainScreen(Screen[None]):
         if session is None or model is None or session.player is None:
             return
         model.move_to(model.locate_cursor())  # it follows its row from here on, wherever that goes
-        key = model.cursor
-        said = drive(session.player, what, session.cluster, (model.view.id, key) if key is not None else None)
+        said = drive(session.player, what, session.cluster, self._row)
         if said:
             notify(self.app, said)
         self.flush()
@@ -626,7 +640,8 @@ class MainScreen(Screen[None]):
             return
         lines = events_behind(session.cluster, model.view.id, key, self._now())
         row = model.row(key)
-        name = " ".join(cell.text for cell in row.cells[:2]) if row else ""
+        cells = zip(model.view.columns, row.cells, strict=True) if row else ()
+        name = " ".join([cell.text for column, cell in cells if column.title][:2])
         self.app.push_screen(
             TextScreen(f"Events of {name}", lines or [(Cell("no events, or they have expired", "dim"),)])
         )
@@ -654,14 +669,13 @@ class MainScreen(Screen[None]):
 
     async def _acting(self, what: Callable[[Actor, Entity, RowKey], Awaitable[None]]) -> None:
         """What acts is imported when the first dialog is asked for."""
-        session, model = self._session, self._model
-        if session is None or model is None:
+        session, row = self._session, self._row
+        if session is None or self._model is None:
             return
-        key = model.cursor
         acting = await asyncio.to_thread(importlib.import_module, "ktui.ui.acting")
         if self._actor is None or self._actor.session is not session:
             self._actor = acting.Actor(self.app, session)
-        await what(self._actor, model.view.id, key)
+        await what(self._actor, *(row or (self._view, None)))
 
     def _give_up_actions(self) -> None:
         """What was planned on one session must not be confirmed on another."""

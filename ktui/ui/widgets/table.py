@@ -19,7 +19,7 @@ from textual.widget import Widget
 from ktui.model.time import format_age
 from ktui.ui.columns import GAP, Placed, place
 from ktui.ui.paint import Piece, strip
-from ktui.ui.safe import odd_name
+from ktui.ui.safe import cell_width, fit, odd_name
 from ktui.ui.viewmodel import ViewModel
 from ktui.ui.widgets.moves import target
 from ktui.ui.widgets.painted import Painted
@@ -41,8 +41,16 @@ class _Shown(NamedTuple):
     mark: bool
 
 
+class Heading(NamedTuple):
+    """A line above the rows of a part: its title, and at the right end what there is to say of it."""
+
+    title: str
+    said: Cell
+
+
 class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
-    """Rows of one view on the line API. The first line is the header and does not scroll."""
+    """Rows of one view on the line API. The first line is the header and does not scroll. Where a view has parts, there is a
+    heading above each, on which the cursor never stands."""
 
     class Moved(Message):
         """The cursor is on another row, or the row under it is another."""
@@ -66,7 +74,8 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         self._model: ViewModel | None = None
         self._placeholder: tuple[Line, ...] = ()
         self._placed: tuple[Placed, ...] = ()
-        self._lines: dict[int, _Shown | None] = {}  # by screen line, as last drawn
+        self._headings: tuple[Heading, ...] = ()
+        self._lines: dict[int, _Shown | Heading | None] = {}  # by screen line, as last drawn
         self._strips: dict[tuple[RowKey, str, bool, bool], tuple[Row, Strip]] = {}
         self._under_cursor: RowKey | None = None
         self._was_empty = True
@@ -82,15 +91,15 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         """Indexes of the view's columns that there is room for; at least one."""
         return tuple(placed.index for placed in self._placed)
 
-    def show(self, model: ViewModel) -> None:
+    def show(self, model: ViewModel, headings: Sequence[Heading] = ()) -> None:
         """Show another view, where its cursor is."""
-        self._model = model
+        self._model, self._headings = model, tuple(headings)
         self.redraw()
         self._scroll_to_cursor()
 
     def clear(self, placeholder: Sequence[Line]) -> None:
         """Show no view, and `placeholder` in its place."""
-        self._model, self._under_cursor, self._placeholder = None, None, tuple(placeholder)
+        self._model, self._under_cursor, self._placeholder, self._headings = None, None, tuple(placeholder), ()
         self._fit_size(0)
         self.redraw()
 
@@ -101,11 +110,15 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
             if self._model is None or not len(self._model.index):
                 self.refresh()
 
+    def set_headings(self, headings: Sequence[Heading]) -> None:
+        """Of all parts of the view, in order; to be drawn by the next `update`."""
+        self._headings = tuple(headings)
+
     def update(self) -> None:
         """After any change of the model or the time: draw the lines that look different, no others."""
         if self._model is None or not self.is_attached:
             return
-        self._fit_size(len(self._model.index))
+        self._fit_size(self._line_of(len(self._model.index) - 1) + 1)
         empty = not len(self._model.index)
         if empty != self._was_empty:
             self._was_empty = empty
@@ -136,6 +149,30 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
             self.set_reactive(Widget.virtual_size, size)
             self._scroll_update(size)
 
+    # --- rows and lines: headings are lines as well ---
+
+    @property
+    def _heads(self) -> list[int]:
+        """On which line each heading stands, counted from below the header."""
+        if self._model is None or not len(self._model.index):
+            return []
+        return [start + above for above, start in enumerate(self._model.index.starts(len(self._headings)))]
+
+    def _line_of(self, position: int) -> int:
+        """The line of a row."""
+        line = position
+        for head in self._heads:
+            line += head <= line
+        return line
+
+    def _at(self, line: int) -> int | Heading | None:
+        """The position of the row on a line, or the heading that is there; None below the last row."""
+        heads = self._heads
+        if line in heads:
+            return self._headings[heads.index(line)]
+        position = line - sum(head < line for head in heads)
+        return position if self._model is not None and 0 <= position < len(self._model.index) else None
+
     # --- drawing ---
 
     def render_line(self, y: int) -> Strip:
@@ -145,6 +182,8 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         shown = self._lines[y] = self._shown(y)
         if self._model is None or shown is None:
             return self._blank(y, width)
+        if isinstance(shown, Heading):
+            return self._head(shown, width)
         memo = (shown.row.key, shown.age, shown.cursor, shown.mark)
         known = self._strips.get(memo)
         if known is not None and known[0] is shown.row and known[1].cell_length == width:
@@ -160,6 +199,20 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         self._strips[memo] = (shown.row, drawn)
         return drawn
 
+    def _head(self, heading: Heading, width: int) -> Strip:
+        said = min(cell_width(fit(heading.said.text, width)), max(0, width - _GUTTER * 3))
+        pieces = [
+            Piece(self.glyphs.rule * (_GUTTER - 1), self.ink("dim")),
+            Piece(f" {heading.title} ", self.ink("accent")),
+        ]
+        left = width - sum(cell_width(piece.text) for piece in pieces) - said - _GUTTER
+        pieces += [
+            Piece(self.glyphs.rule * max(0, left), self.ink("dim")),
+            Piece(" ", self.ink(), 1),
+            Piece(heading.said.text, self.ink(heading.said.style), said),
+        ]
+        return strip(pieces, width, self.ink(), ascii_only=self.glyphs.ascii)
+
     def _blank(self, y: int, width: int) -> Strip:
         """A line below the rows; part of the placeholder when there are none."""
         empty = self._model is None or not len(self._model.index)
@@ -168,12 +221,12 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         pieces = [Piece("", self.ink(), _GUTTER), *(Piece(cell.text, self.ink(cell.style)) for cell in line)]
         return strip(pieces, width, self.ink(), ascii_only=self.glyphs.ascii)
 
-    def _shown(self, y: int) -> _Shown | None:
+    def _shown(self, y: int) -> _Shown | Heading | None:
         """What belongs on a screen line; None below the last row."""
         model = self._model
-        position = self.scroll_offset.y + y - 1
-        if model is None or position >= len(model.index):
-            return None
+        position = self._at(self.scroll_offset.y + y - 1)
+        if model is None or not isinstance(position, int):
+            return position if isinstance(position, Heading) else None
         key = model.index.key_at(position)
         row = model.row(key)
         if row is None:
@@ -232,8 +285,8 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
             if column is not None:
                 self.post_message(self.HeaderClicked(column))
             return
-        position = self.scroll_offset.y + event.y - 1
-        if position < len(self._model.index):
+        position = self._at(self.scroll_offset.y + event.y - 1)
+        if isinstance(position, int):
             again = position == self._model.locate_cursor()
             self._move_to(position)
             if again:
@@ -258,11 +311,14 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
     def _scroll_to_cursor(self) -> None:
         if self._model is None:
             return
-        position, page, top = self._model.locate_cursor(), self._page, self.scroll_offset.y
-        if position < top:
-            self.scroll_to(y=position, animate=False)
-        elif page and position >= top + page:
-            self.scroll_to(y=position - page + 1, animate=False)
+        line, page, top = self._line_of(self._model.locate_cursor()), self._page, self.scroll_offset.y
+        first = line
+        while first - 1 in self._heads:  # the heading of a part is seen together with its first row
+            first -= 1
+        if first < top:
+            self.scroll_to(y=first, animate=False)
+        elif page and line >= top + page:
+            self.scroll_to(y=line - page + 1, animate=False)
 
     @property
     def _page(self) -> int:

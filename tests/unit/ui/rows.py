@@ -21,6 +21,7 @@ def make_row(
     uid: str = "",
     namespace: str = "ml",
     since: float | None = None,
+    part: int = 0,
 ) -> Row:
     state = Cell("Pending", "warn") if problem else Cell("Running", "ok")
     return Row(
@@ -31,4 +32,5 @@ def make_row(
         since=since,
         problem=problem,
         namespace=namespace,
+        part=part,
     )

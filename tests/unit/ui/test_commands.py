@@ -17,6 +17,7 @@ from ktui.views.registry import VIEWS
 SITUATIONS = [
     Situation(
         view=view,
+        row_of=row_of,
         views=tuple(VIEWS),
         has_row=row,
         nested=True,
@@ -25,7 +26,7 @@ SITUATIONS = [
         recordable=past or not replaying,
         on_map=on_map,
     )
-    for view in VIEWS
+    for view, row_of in [*((view, view) for view in VIEWS if view != "triage"), ("triage", "gangs"), ("triage", "")]
     for row in (False, True)
     for replaying, past in ((False, False), (True, False), (True, True))
     for on_map in (False, True)

@@ -64,13 +64,14 @@ class RowIndexMachine(RuleBasedStateMachine):
         self.column, self.descending, self.filter = 0, False, Filter()
 
     names = st.sampled_from([f"{letter}{digit}" for letter in "abc" for digit in range(20)])
-    changes = st.lists(st.tuples(names, st.integers(0, 3), st.booleans(), st.booleans()), max_size=40)
+    parts = st.integers(0, 2)
+    changes = st.lists(st.tuples(names, st.integers(0, 3), st.booleans(), parts, st.booleans()), max_size=40)
 
     @rule(changes=changes)
-    def update(self, changes: list[tuple[str, int, bool, bool]]) -> None:
+    def update(self, changes: list[tuple[str, int, bool, int, bool]]) -> None:
         batch: list[tuple[RowKey, Row | None]] = []
-        for name, pods, problem, gone in changes:
-            row = make_row(name, pods, problem=problem)
+        for name, pods, problem, part, gone in changes:
+            row = make_row(name, pods, problem=problem, part=part)
             batch.append((row.key, None if gone else row))
         self.index.update(batch)
         for key, change in batch:
@@ -79,9 +80,9 @@ class RowIndexMachine(RuleBasedStateMachine):
             else:
                 self.rows[key] = change
 
-    @rule(name=names, pods=st.integers(0, 3), problem=st.booleans())
-    def change_one(self, name: str, pods: int, problem: bool) -> None:
-        self.update([(name, pods, problem, False)])
+    @rule(name=names, pods=st.integers(0, 3), problem=st.booleans(), part=parts)
+    def change_one(self, name: str, pods: int, problem: bool, part: int) -> None:
+        self.update([(name, pods, problem, part, False)])
 
     @rule(column=st.integers(0, 4), descending=st.booleans())
     def sort(self, column: int, descending: bool) -> None:
@@ -105,9 +106,13 @@ class RowIndexMachine(RuleBasedStateMachine):
             if self.filter.text.lower() in search_text(row).lower() and (row.problem or not self.filter.problems_only)
         ]
         rows.sort(key=place, reverse=self.descending)
+        rows.sort(key=lambda row: row.part)  # in the same order, whatever that of the rows in them
         keys = [self.index.key_at(position) for position in range(len(self.index))]
         assert keys == [row.key for row in rows]
         assert self.index.total == len(self.rows)
+        assert self.index.starts(3) == tuple(sum(row.part < part for row in rows) for part in range(3))
+        every = [row.part for row in self.rows.values()]
+        assert self.index.sizes(3) == tuple(every.count(part) for part in range(3))
         assert [self.index.position(key) for key in keys] == list(range(len(keys)))
         assert all((self.index.position(key) is None) == (key not in keys) for key in self.rows)
 
