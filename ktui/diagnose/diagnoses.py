@@ -15,7 +15,7 @@ from msgspec import Struct, field
 
 from ktui.cluster.gangs import gang, gang_keys
 from ktui.cluster.state import Cluster
-from ktui.diagnose.demand import GangDemand
+from ktui.diagnose.demand import GangDemand, waiting_pods
 from ktui.diagnose.diagnosis import Diagnosis
 from ktui.diagnose.gang import Tried, conclude, look_at
 from ktui.diagnose.room import Obstacle
@@ -89,12 +89,14 @@ class Diagnoses:
         return self
 
     def asking(self) -> Iterator[Asking]:
-        """What gangs that were tried in vain ask for. Every gang is looked at once, and again when something of it changed."""
+        """What gangs that were tried in vain ask for. Every gang with pods that wait is looked at once, and again when
+        something of it changed."""
         self._sync()
         unseen = gang_keys(self._cluster) if self._unseen is None else self._unseen
         self._unseen = set()
         for key in unseen:
-            self.of(key)
+            if waiting_pods(self._cluster.members(key)):  # nobody else asks for anything, and most gangs run
+                self.of(key)
         for asked in self._asked.values():
             yield Asking(asked.demand, asked.verdict.placeable, tuple(asked.gangs))
 

@@ -509,7 +509,7 @@ class TestCount:
         counts(who.server, pods)
         await who.taint(evict=True)
         await who.in_dialog()
-        await who.sees("ctrl+t controller's count")
+        await who.sees("ctrl+t count first")
         first = who.app.screen
         await who.press("ctrl+t")
         await who.until(lambda: who.dialog and who.app.screen is not first, "the dialog of the first step")

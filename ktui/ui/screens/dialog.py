@@ -77,7 +77,7 @@ class ActionDialog(ModalScreen[bool]):
         if not self._preview.body:
             return ""
         body = "b request body" if self._preview.confirm is None else "ctrl+b request body"
-        return f"{body}   ctrl+t controller's count" if self._preview.countable else body
+        return "ctrl+b body   ctrl+t count first" if self._preview.countable else body
 
     def on_mount(self) -> None:
         # Where something must be typed, keys go there at once; otherwise the way out has the focus.
