@@ -58,6 +58,7 @@ async def plan_min_replicas(api: ActionApi, key: Key, replicas: int) -> Plan:
         after=f"minReplicas {replicas}",
         done=lambda state: _min(state, key) == replicas,
         applied=lambda after: after is not None and _spec_min(after) == replicas,
+        notes=_notes(hpa, replicas),
         warnings=_warnings(hpa, document, replicas),
         button=f"Set minReplicas {replicas}",
         subject=key,
@@ -88,6 +89,16 @@ def _sentence(hpa: HorizontalPodAutoscaler, replicas: int) -> str:
     if replicas > now:
         return f"{target} is scaled from {now} to at least {replicas}, if a metric can be read"
     return f"{target} keeps its {now}; it may fall to {replicas} when its metrics say so"
+
+
+def _notes(hpa: HorizontalPodAutoscaler, replicas: int) -> tuple[str, ...]:
+    """How many pods come, or may go at the most."""
+    now = hpa.status.current_replicas or 0
+    count = abs(replicas - now)
+    pods = f"{count} pod{'s' if count != 1 else ''}"
+    if replicas > now:
+        return (f"{pods} more, if there is room for them",)
+    return (f"up to {pods} may go",) if replicas < now and replicas < hpa.min_replicas else ()
 
 
 def _warnings(hpa: HorizontalPodAutoscaler, document: dict[str, Any], replicas: int) -> tuple[str, ...]:

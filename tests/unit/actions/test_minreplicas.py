@@ -199,3 +199,23 @@ async def test_a25_owned_by_git(manager: str, warned: bool, tmp_path: Path) -> N
         plan = await plan_min_replicas(at.api, KEY, 2)
         expected = (f"managed by {manager}: the change may be reverted",) if warned else ()
         assert plan.warnings == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "after", "notes"),
+    [
+        (1, 2, 3, ("1 pod more, if there is room for them",)),
+        (1, 1, 5, ("4 pods more, if there is room for them",)),
+        (3, 4, 1, ("up to 3 pods may go",)),
+        (1, 4, 3, ()),  # it could fall further before
+        (1, 3, 3, ()),
+    ],
+)
+async def test_how_many_pods_come_or_may_go(
+    before: int, now: int, after: int, notes: tuple[str, ...], tmp_path: Path
+) -> None:
+    async with rig(tmp_path) as at:
+        await at.look()
+        at.server.add_autoscaler(status={"currentReplicas": now, "desiredReplicas": now})
+        at.server.change("HorizontalPodAutoscaler", KEY, spec={"minReplicas": before})
+        assert (await plan_min_replicas(at.api, KEY, after)).notes == notes
