@@ -147,8 +147,10 @@ class LiveFeed:
             raise KtuiError("another cluster answers at this address now; what is shown is of the one before")
         finally:
             self._connection = self._desk = None
-            await connection.stop()
-            await asyncio.to_thread(self.tape.end, "the session ended")
+            try:
+                await connection.stop()
+            finally:  # when the program ends, the loop cancels once more what the screens have cancelled already
+                await asyncio.to_thread(self.tape.end, "the session ended")
 
     def retry_now(self) -> None:
         if self._connection is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -11,9 +12,12 @@ from ktui.actions.taint import parse_taint, plan_taint
 from ktui.cli import parser
 from ktui.commands.live import LiveFeed, LiveOpener
 from ktui.errors import KtuiError
-from ktui.model.frame import ActionTaken
+from ktui.kube.connection import Connection
+from ktui.model.frame import ActionTaken, Mark
 from ktui.model.kinds import KINDS
 from ktui.recording.reader import Recording
+from ktui.recording.tape import Tape
+from ktui.recording.writer import Facts
 from tests.unit.kube.harness import rig
 
 KUBECONFIG = """
@@ -59,6 +63,38 @@ async def test_another_cluster_at_the_address_ends_the_feed_and_no_action_reache
             with pytest.raises(KtuiError, match="no connection"):
                 await feed.desk()
         assert session.cluster.stores["Pod"].objects, "what was shown stays"
+
+
+class SlowToStop:
+    """A connection that is torn down while the program ends."""
+
+    served = None
+
+    def __init__(self) -> None:
+        self.stopping = asyncio.Event()
+
+    async def start(self, *_: object) -> None:
+        await asyncio.Event().wait()
+
+    async def stop(self) -> None:
+        self.stopping.set()
+        await asyncio.Event().wait()
+
+
+async def test_a_recording_is_ended_although_the_end_of_the_program_interrupts_the_end_of_the_session(
+    tmp_path: Path,
+) -> None:
+    """The screens cancel the feed when they are left; the event loop cancels whatever is not done soon after."""
+    connection, tape = SlowToStop(), Tape(lambda: Facts("", "prod", "v1.37.2"))
+    tape.start(tmp_path / "a.ktui")
+    running = asyncio.create_task(LiveFeed(lambda: cast("Connection", connection), (), tape).run())
+    async with asyncio.timeout(30):
+        await asyncio.sleep(0)
+        running.cancel()
+        await connection.stopping.wait()
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+    assert [f.frame for f in Recording(tmp_path / "a.ktui").frames()][-1] == Mark("the session ended")
 
 
 async def test_what_is_done_during_a_session_is_in_its_recording_and_its_timeline(
