@@ -12,7 +12,7 @@ from tests.unit import builders as b
 from tests.unit.cluster import worlds
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(worlds.steps(24))
 def test_it_follows_every_change(course: list[worlds.Step]) -> None:
     cluster = Cluster()
