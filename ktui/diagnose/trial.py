@@ -14,6 +14,7 @@ from ktui.cluster.nodefit import matches_selector
 from ktui.diagnose.catalog import Reach
 from ktui.diagnose.demand import ClaimDemand, GangDemand, Part
 from ktui.diagnose.room import (
+    NOTHING,
     GivesUp,
     PoolRoom,
     Room,
@@ -40,7 +41,7 @@ def placeable(supply: Supply, gang: GangDemand, without: Without) -> bool | None
     """Whether the gang could be placed now, with some of what stands in the way imagined away; None when it is not known."""
     simple = not gang.shared
     for part in gang.parts:
-        if part.demand.shared or floats(supply, part):
+        if part.demand.shared or floats(supply, part, without):
             simple = False
             continue
         for imagined in (without | _RESOURCES, without):  # what nodes have left is counted only where it matters
@@ -57,7 +58,7 @@ def placeable(supply: Supply, gang: GangDemand, without: Without) -> bool | None
         return None
 
 
-def floats(supply: Supply, part: Part) -> bool:
+def floats(supply: Supply, part: Part, without: Without = NOTHING) -> bool:
     """Whether devices that several nodes reach would do for one of the pod's requests."""
     claims = part.demand.claims
     if not claims:
@@ -67,7 +68,8 @@ def floats(supply: Supply, part: Part) -> bool:
         return False
     if asks_for_all(claims) and not all(pool.complete for pool, _ in catalog.floating.values()):
         return True  # none of them would do, and still it matters
-    wants = {ask.want for claim in claims for alternatives in claim.requests for ask in alternatives}
+    imagined = imagine_claims(claims, without)
+    wants = {ask.want for claim in imagined for alternatives in claim.requests for ask in alternatives}
     kinds = catalog.floating_kinds()
     return any(catalog.kinds.matches(want, kind) is not False for want in wants for kind in kinds)
 

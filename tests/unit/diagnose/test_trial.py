@@ -32,13 +32,13 @@ LAST = "z-pool"  # after the pools of the nodes, in the allocator's order
 
 
 class Board(NamedTuple):
-    """A cluster and one gang. Devices: pool → documents; `reach` says where the devices of the last pool are: "all", or a zone.
-    `claims`: name → spec, of which `shared` is for all pods; `pods`: the claims and the CPU of each."""
+    """A cluster and one gang. Devices: pool → documents; `reach` says where each device of the last pool is: "all", a zone,
+    a node. `claims`: name → spec, of which `shared` is for all pods; `pods`: the claims and the CPU of each."""
 
     nodes: dict[str, Json]  # name → {"cpu", "zone", "cordoned"}
     pools: dict[str, list[Json]]
     incomplete: frozenset[str]
-    reach: str
+    reach: tuple[str, ...]
     held: frozenset[tuple[str, str]]
     claims: dict[str, Json]
     pods: list[tuple[tuple[str, ...], int]]
@@ -62,7 +62,7 @@ def _runs(board: Board, nodes: tuple[str, ...], without: frozenset[Obstacle]) ->
             for name in board.nodes
             if ("placement" in without or _allows(board, name))
             and ("resources" in without or left[name] >= cpu)
-            and all(_reachable(board, pool, name) for pool, _ in (shared or ()) if "shared" in claims)
+            and all(_reachable(board, device, name) for device in (shared or ()) if "shared" in claims)
         ]
         if shared is not None:
             claims = tuple(name for name in claims if name != "shared")
@@ -85,7 +85,7 @@ def _allows(board: Board, node: str) -> bool:
 def _gives_up(board: Board, claims: tuple[str, ...], node: str, without: frozenset[Obstacle]) -> bool:
     """Whoever asks for all devices of a node gets none anywhere while a pool of a node that is looked at is not complete."""
     every = any(_asks_for_all(board.claims[name]) for name in claims)
-    return every and "pools" not in without and any(_reachable(board, pool, node) for pool in board.incomplete)
+    return every and "pools" not in without and any(_concerns(board, pool, node) for pool in board.incomplete)
 
 
 def _asks_for_all(claim: Json) -> bool:
@@ -122,8 +122,13 @@ def _assignments(
 def _choices(
     board: Board, asked: Json, node: str, taken: set[tuple[str, str]], without: frozenset[Obstacle]
 ) -> Iterator[list[tuple[str, str]]]:
-    pools = [pool for pool in sorted(board.pools) if _reachable(board, pool, node)]
-    match = [(pool, d["name"]) for pool in pools for d in board.pools[pool] if _matches(asked, d, without)]
+    here = [
+        (pool, d)
+        for pool in sorted(board.pools)
+        for d in board.pools[pool]
+        if _reachable(board, (pool, d["name"]), node)
+    ]
+    match = [(pool, d["name"]) for pool, d in here if _matches(asked, d, without)]
     usable = [device for device in match if device not in taken and _allowed(board, asked, device, without)]
     if asked.get("allocationMode") != "All":
         yield from map(list, itertools.combinations(usable, asked["count"]))
@@ -131,8 +136,13 @@ def _choices(
         yield match
 
 
-def _reachable(board: Board, pool: str, node: str) -> bool:
-    return pool == node if pool != LAST else board.reach in ("all", board.nodes[node]["zone"])
+def _reachable(board: Board, device: tuple[str, str], node: str) -> bool:
+    pool, name = device
+    return pool == node if pool != LAST else board.reach[int(name[1:])] in ("all", board.nodes[node]["zone"], node)
+
+
+def _concerns(board: Board, pool: str, node: str) -> bool:
+    return pool == node or any(_reachable(board, (pool, d["name"]), node) for d in board.pools[pool])
 
 
 def _matches(asked: Json, device: Json, without: frozenset[Obstacle]) -> bool:
@@ -164,7 +174,9 @@ def _objects(board: Board) -> Iterator[Object]:
     for name, node in board.nodes.items():
         yield b.make(Node, _node(name, node))
     for pool, devices in board.pools.items():
-        yield b.piece(pool, devices, pool=pool, count=1 + (pool in board.incomplete), **_place(board, pool))
+        placed = [d | _place(board, i) for i, d in enumerate(devices)] if pool == LAST else devices
+        where: Json = {"perDeviceNodeSelection": True} if pool == LAST else {"nodeName": pool}
+        yield b.piece(pool, placed, pool=pool, count=1 + (pool in board.incomplete), **where)
     yield b.make(DeviceClass, {"metadata": b.meta("class", ""), "spec": {}})
     yield b.pod("occupant", node=next(iter(board.nodes)))
     results = [b.result(device, pool=pool) for pool, device in sorted(board.held)]
@@ -186,10 +198,11 @@ def _node(name: str, node: Json) -> Json:
     return {"metadata": b.meta(name, "", labels=labels), "spec": spec, "status": {"allocatable": amounts}}
 
 
-def _place(board: Board, pool: str) -> Json:
-    if pool != LAST:
-        return {"nodeName": pool}
-    return {"allNodes": True} if board.reach == "all" else {"nodeSelector": _selector(ZONE, board.reach)}
+def _place(board: Board, index: int) -> Json:
+    reach = board.reach[index]
+    if reach in board.nodes:
+        return {"nodeName": reach}
+    return {"allNodes": True} if reach == "all" else {"nodeSelector": _selector(ZONE, reach)}
 
 
 def _selector(label: str, value: str) -> Json:
@@ -301,7 +314,7 @@ def _boards(draw: st.DrawFn) -> Board:
         nodes,
         pools,
         frozenset(draw(st.sets(st.sampled_from(sorted(pools)), max_size=1))),
-        draw(st.sampled_from(("all", "a"))),
+        tuple(draw(st.sampled_from(("all", "a", "n0"))) for _ in range(3)),
         frozenset(held),
         claims,
         pods,
@@ -336,6 +349,6 @@ def test_a_claim_that_administrators_share_stays_on_its_node() -> None:
     nodes = {name: {"cpu": 1, "zone": "a", "cordoned": False} for name in ("n0", "n1")}
     claims = {"shared": {"requests": [{"name": "r", "exactly": asked}]}}
     pods: list[tuple[tuple[str, ...], int]] = [(("shared",), 1)] * 2
-    board = Board(nodes, {"n0": devices, "n1": devices}, frozenset(), "all", frozenset(), claims, pods, "")
+    board = Board(nodes, {"n0": devices, "n1": devices}, frozenset(), (), frozenset(), claims, pods, "")
     assert ktui(board, NOTHING) is False
     assert ktui(board, frozenset(("resources",))) is True
