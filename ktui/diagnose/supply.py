@@ -251,7 +251,7 @@ class Supply:
     def may_run(self, part: Part, without: Without, node: str) -> bool:
         """Whether nothing but resources and devices keeps the pods off the node."""
         if "placement" in without:
-            return True
+            return not self.knows_nodes or self.node(node) is not None  # one that is gone takes nobody
         key = (part.demand.placement, part.demand.bound_by)
         known = self._allowed.setdefault(key, {})
         if (allowed := known.get(node)) is None:

@@ -8,6 +8,7 @@ import pytest
 
 from ktui.cluster.gangs import gang
 from ktui.cluster.state import Cluster
+from ktui.diagnose.diagnoses import Diagnoses
 from ktui.diagnose.diagnosis import Diagnosis
 from ktui.diagnose.gang import diagnose
 from ktui.model.deviceclass import DeviceClass
@@ -159,3 +160,13 @@ def test_nothing_is_claimed_of_what_was_not_read(kind: str) -> None:
     found = of(b.cluster_of(*objects, without=(kind,)))
     assert found.cause in ("Unexplained", "ClaimNotCreated", None)
     assert found.cause != "ClaimNotCreated"
+
+
+def test_a_node_that_is_gone_is_not_imagined() -> None:
+    """What is kept of it goes with it: nodes alone would have room if one of them were still there."""
+    cluster = b.cluster_of(device_class(), node("n1", cpu="1"), node("n2", cpu="1"), *asking(words=CPU, cpu="4"))
+    diagnoses = Diagnoses(cluster)
+    assert diagnoses.at(("ml", "g")).cause == "NotEnoughNodeResources"
+    for name in ("n1", "n2"):
+        cluster.apply(b.deleted(node(name, cpu="1")))
+        assert diagnoses.at(("ml", "g")) == Diagnoses(cluster).at(("ml", "g"))
