@@ -196,6 +196,7 @@ def _workload_of(cluster: Cluster, group: PodGroup | None) -> Workload | None:
 
 
 def _has_replicas(cluster: Cluster, key: Key) -> bool:
-    """Whether pods name replicas of this 1.35 group ("W/G/0", …) and none the group itself; or it is a replica that no pod names."""
+    """Whether pods name replicas of this 1.35 group ("W/G/0", …) and none the group itself; or it is a replica itself, that
+    no pod names."""
     is_replica = key[1].count("/") > 1
     return key not in cluster.pods_by_group and (is_replica or key in cluster.pods_by_replicated_group)
