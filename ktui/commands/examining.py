@@ -78,7 +78,6 @@ async def _facts(
     )
     return Facts(
         cluster=cluster,
-        now=transport.clock.wall(),
         connection=connection,
         files=files,
         identity=identity,

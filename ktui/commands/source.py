@@ -16,11 +16,13 @@ from ktui.ui.safe import safe
 
 
 class Filled(NamedTuple):
-    """A filled state, the moment it shows (Unix seconds), and the namespace asked for ("" for all)."""
+    """A filled state, the moment it shows (Unix seconds), and the namespace asked for ("" for all). `git_version`: the server's,
+    as a recording tells it."""
 
     cluster: Cluster
     now: float
     namespace: str
+    git_version: str = ""
 
 
 def fill(
@@ -56,7 +58,7 @@ def _from_recording(args: argparse.Namespace, *, timeline: bool) -> Filled:
     for note, count in recording.notes.items():
         print(f"ktui: skipped {count} {safe(note)}", file=sys.stderr)
     namespace = "" if getattr(args, "all_namespaces", False) else getattr(args, "namespace", "") or ""
-    return Filled(cluster, recording.header.start + reached, namespace)
+    return Filled(cluster, recording.header.start + reached, namespace, recording.header.server.git_version)
 
 
 async def _from_cluster(args: argparse.Namespace, kinds: tuple[str, ...], *, everywhere: bool) -> Filled:

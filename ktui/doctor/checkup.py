@@ -52,7 +52,6 @@ def unreachable(connection: Connection, files: tuple[File, ...], why: str) -> tu
     unknown = Unknown("the server gives no answer")
     facts = Facts(
         cluster=Cluster(),
-        now=0.0,
         connection=connection,
         files=files,
         identity=unknown,

@@ -81,7 +81,6 @@ class Facts(Struct, kw_only=True):
     `skew`: seconds that this machine's clock is ahead of the server's."""
 
     cluster: Cluster
-    now: float
     recorded: bool = False
     connection: Known[Connection]
     files: Known[tuple[File, ...]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -10,12 +9,12 @@ from ktui.doctor.facts import Facts, ServerVersion, Unknown
 from ktui.doctor.finding import Finding, counted, skipped, some
 from ktui.model.autoscaler import HorizontalPodAutoscaler
 from ktui.model.kinds import KINDS
+from ktui.model.version import numbers
 
 OLDEST: Final = (1, 35)
 NEWEST: Final = (1, 37)
 """What ktui is made for and tested with."""
 
-_NUMBERS: Final = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})(?![0-9])")
 _GONE_IN_1_37: Final = ("v1alpha1", "v1alpha2")
 """Of scheduling.k8s.io: 1.37 cannot read what is stored in them."""
 
@@ -41,8 +40,7 @@ _GATES: Final = (
 
 def minor(version: str) -> tuple[int, int] | None:
     """(1, 37) of "v1.37.2-gke.1", None when it is no version."""
-    match = _NUMBERS.match(version)
-    return (int(match[1]), int(match[2])) if match else None
+    return numbers(version) if numbers(version) != (0, 0) else None
 
 
 def version(facts: Facts) -> Iterator[Finding]:

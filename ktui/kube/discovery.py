@@ -8,7 +8,6 @@ aggregated API must not make a kind disappear.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Iterable
 from typing import Final, TypeVar
 
@@ -21,10 +20,9 @@ from ktui.kube.transport import Response, Transport
 from ktui.model.decode import NOT_DECODED
 from ktui.model.kinds import KINDS, Kind
 from ktui.model.meta import Wire
+from ktui.model.version import numbers
 
 ACCEPT: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
-
-_NUMBERS: Final = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})(?![0-9])")
 
 Groups = dict[str, frozenset[tuple[str, str]]]
 """Group → (version, plural) of what can be listed in it; the core group is ""."""
@@ -51,12 +49,6 @@ class Served(Struct, frozen=True):
         """Whether to try them: WatchList is on by default since 1.34."""
         major, minor = numbers(self.git_version)
         return (major, minor) >= (1, 34) or not major
-
-
-def numbers(git_version: str) -> tuple[int, int]:
-    """(1, 37) of "v1.37.2-gke.1"; (0, 0) when it is not one."""
-    match = _NUMBERS.match(git_version)
-    return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 class Discovery:

@@ -10,7 +10,6 @@ from ktui.cluster.state import Cluster
 from ktui.doctor.facts import Connection, Facts, File, Identity, Right, ServerVersion, Usage
 from tests.unit.builders import cluster_of
 
-NOW = 1_800_000_000.0
 CONNECTION = Connection("prod", "10.0.0.1:6443", "token", "ml")
 READING = tuple(Right("reading", verb, "pods", "everywhere") for verb in ("get", "list", "watch"))
 ACTING = tuple(
@@ -22,7 +21,6 @@ ACTING = tuple(
 def facts(cluster: Cluster | None = None, **changes: Any) -> Facts:
     healthy = Facts(
         cluster=cluster_of() if cluster is None else cluster,
-        now=NOW,
         connection=CONNECTION,
         files=(File("/home/me/.kube/config", 0o600),),
         identity=Identity("alice", ("oncall", "system:authenticated")),

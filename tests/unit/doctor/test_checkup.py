@@ -10,22 +10,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.commands.recorded import recorded_facts
+from ktui.cluster.state import Cluster
 from ktui.doctor.checkup import CHECKS, examine, unreachable
 from ktui.doctor.facts import Facts, Unknown
 from ktui.doctor.finding import STATUSES, Finding, Status, some, worst
+from ktui.doctor.recorded import recorded_facts
 from ktui.doctor.report import document, lines
 from ktui.model.kinds import KINDS
+from ktui.recording.player import replay_to
+from ktui.recording.reader import Recording
 from tests.recordings import PATHS
 from tests.unit.builders import cluster_of, phase
 
 from .facts import CONNECTION, facts
 
-FACTS = [name for name in Facts.__struct_fields__ if name not in ("cluster", "now", "recorded")]
+FACTS = [name for name in Facts.__struct_fields__ if name not in ("cluster", "recorded")]
 
 
 def text(findings: tuple[Finding, ...]) -> list[str]:
     return ["".join(cell.text for cell in line) for line in lines(findings)]
+
+
+def recorded(name: str) -> Facts:
+    """At the end of the recording."""
+    recording, cluster = Recording(PATHS[name]), Cluster()
+    replay_to(recording, None, cluster.apply)
+    return recorded_facts(cluster, recording.header.server.git_version)
 
 
 def test_a_healthy_cluster_has_nothing_wrong_with_it() -> None:
@@ -47,7 +57,7 @@ def test_whatever_is_not_known_is_skipped_and_said(missing: set[str], unread: se
 
 @pytest.mark.parametrize("name", PATHS)
 def test_every_recording_can_be_looked_at(name: str) -> None:
-    findings = examine(recorded_facts(str(PATHS[name]), None))
+    findings = examine(recorded(name))
     by_check = {finding.check: finding for finding in findings}
     assert by_check["credentials"].status == "skipped"
     assert by_check["server-version"].status == "ok"
@@ -56,12 +66,12 @@ def test_every_recording_can_be_looked_at(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["v1.35", "v1.36"])
 def test_recordings_of_older_versions_have_objects_that_block_an_upgrade(name: str) -> None:
-    found = next(f for f in examine(recorded_facts(str(PATHS[name]), None)) if f.check == "upgrade")
+    found = next(f for f in examine(recorded(name)) if f.check == "upgrade")
     assert (found.status, len(found.objects)) == ("warn", 3)
 
 
 def test_the_incomplete_pool_of_a_recording() -> None:
-    found = next(f for f in examine(recorded_facts(str(PATHS["causes"]), None)) if f.check == "pools")
+    found = next(f for f in examine(recorded("causes")) if f.check == "pools")
     assert (found.status, found.objects) == ("fail", ("gpu.example.com/gpu-node-9",))
 
 
@@ -98,7 +108,7 @@ def test_the_json_is_explained() -> None:
 
 def test_every_check_is_explained() -> None:
     explained = (Path(__file__).parents[3] / "docs/doctor.md").read_text(encoding="utf-8")
-    every = [*unreachable(CONNECTION, (), ""), *examine(recorded_facts(str(PATHS["causes"]), None))]
+    every = [*unreachable(CONNECTION, (), ""), *examine(recorded("causes"))]
     for finding in every:
         assert f"| `{finding.check}` |" in explained, finding.check
 

@@ -9,9 +9,10 @@ import pytest
 from aiohttp import web
 
 from ktui.demo.apiserver import SERVES_1_35, SERVES_1_36, SERVES_1_37
-from ktui.kube.discovery import Discovery, Served, numbers
+from ktui.kube.discovery import Discovery, Served
 from ktui.kube.failures import ApiError, UnexpectedAnswer
 from ktui.model.kinds import KINDS
+from ktui.model.version import numbers
 from tests.faults import Answer, Fault
 from tests.unit.kube.harness import rig, transport_to
 
