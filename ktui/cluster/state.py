@@ -39,6 +39,7 @@ _PAIR = (
     2  # where it matters whether there is one or more: a group is called after its owner only while it is the only one
 )
 
+D = TypeVar("D")
 O = TypeVar("O", bound=Object)  # noqa: E741 - the conventional name of an object type
 
 Entity = Literal["triage", "gangs", "devices", "claims", "taints", "autoscalers", "workloads", "pods", "timeline"]
@@ -156,6 +157,7 @@ class Cluster:
         self.gang_journal: Journal[Key] = Journal()  # gangs of which a row may look different
         self.pool_journal: Journal[PoolId] = Journal()  # pools of which a slice changed
         self.timeline = Timeline()  # filled by whoever knows the time
+        self._derived: dict[object, object] = {}
         self.sight = 0  # another number whenever other kinds may be readable
 
     # --- in ---
@@ -424,6 +426,14 @@ class Cluster:
             self._touch_claim(claim_key, dirty)
 
     # --- out ---
+
+    def derived(self, make: Callable[[Cluster], D]) -> D:
+        """What another layer works out of the state and keeps in step with it, made at the first call. It lives and ends with
+        the cluster, also where it refers to it."""
+        found = self._derived.get(make)
+        if found is None:
+            found = self._derived[make] = make(self)
+        return cast("D", found)
 
     def pod(self, key: Key) -> Pod | None:
         return cast("Pod | None", self.stores["Pod"].get(key))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import NamedTuple, Self
-from weakref import WeakKeyDictionary
 
 from msgspec import Struct, field
 
@@ -27,15 +26,11 @@ _READ = (
     *("Pod", "PodGroup", "Workload", "ResourceClaim", "ResourceClaimTemplate"),
     *("Node", "ResourceSlice", "DeviceClass", "DeviceTaintRule"),
 )
-_KEPT: WeakKeyDictionary[Cluster, Diagnoses] = WeakKeyDictionary()
 
 
 def diagnoses_of(cluster: Cluster) -> Diagnoses:
     """The diagnoses that are kept for a cluster."""
-    found = _KEPT.get(cluster)
-    if found is None:
-        found = _KEPT[cluster] = Diagnoses(cluster)
-    return found
+    return cluster.derived(Diagnoses)
 
 
 class _Asked(Struct):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
@@ -45,6 +48,16 @@ def test_a_gang_that_is_gone_has_no_diagnosis() -> None:
     assert diagnoses.of(("ml", "g")) is None
     assert diagnoses.take_stale() == {("ml", "g")}
     assert diagnoses is diagnoses_of(cluster)
+
+
+def test_diagnoses_end_with_their_cluster() -> None:
+    """Who goes to another context does not keep the one before in memory."""
+    cluster = b.cluster_of(b.group("g", 1))
+    diagnoses_of(cluster).at(("ml", "g"))
+    gone = weakref.ref(cluster)
+    del cluster
+    gc.collect()
+    assert gone() is None
 
 
 @settings(max_examples=60, phases=(Phase.generate,), suppress_health_check=[HealthCheck.too_slow])
