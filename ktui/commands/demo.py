@@ -67,6 +67,12 @@ class DemoFeed(LiveFeed):
         self._guide = guide
 
     async def run(self) -> None:
+        try:
+            await self._run_both()
+        finally:
+            await asyncio.to_thread(self.tape.end, "the session ended")  # also of a cluster that did not come up
+
+    async def _run_both(self) -> None:
         async with self._demo:
             work = {asyncio.ensure_future(super().run()), asyncio.ensure_future(self._demo.ended())}
             try:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import cast
+from typing import Self, cast
 
 import pytest
 
 from ktui.actions.taint import parse_taint, plan_taint
 from ktui.cli import parser
+from ktui.commands.demo import DemoFeed
 from ktui.commands.live import LiveFeed, LiveOpener
+from ktui.demo.incidents import INCIDENTS, Guide
+from ktui.demo.process import DemoProcess, Play
 from ktui.errors import KtuiError
 from ktui.kube.connection import Connection
 from ktui.model.frame import ActionTaken, Mark
@@ -94,6 +97,24 @@ async def test_a_recording_is_ended_although_the_end_of_the_program_interrupts_t
         await connection.stopping.wait()
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
+    assert [f.frame for f in Recording(tmp_path / "a.ktui").frames()][-1] == Mark("the session ended")
+
+
+class DoesNotStart(DemoProcess):
+    async def __aenter__(self) -> Self:
+        raise KtuiError("the demo cluster did not start")
+
+
+def unneeded() -> Connection:
+    raise AssertionError("there is nothing to connect to")
+
+
+async def test_a_recording_of_a_demo_that_does_not_come_up_is_ended_too(tmp_path: Path) -> None:
+    tape = Tape(lambda: Facts("", "DEMO", ""))
+    tape.start(tmp_path / "a.ktui")
+    feed = DemoFeed(DoesNotStart(Play()), unneeded, tape, Guide(INCIDENTS["xid79"]), tape.take)
+    with pytest.raises(KtuiError, match="did not start"):
+        await feed.run()
     assert [f.frame for f in Recording(tmp_path / "a.ktui").frames()][-1] == Mark("the session ended")
 
 
