@@ -185,9 +185,22 @@ def place(room: Room, claims: tuple[ClaimDemand, ...], kinds: Kinds) -> Room | N
         Undecided: an expression cannot be evaluated, or there are too many combinations.
         GivesUp: there is no place for the pod on any other node either.
     """
+    found = place_each(room, claims, kinds)
+    return found.left if found else None
+
+
+class Placed(NamedTuple):
+    """`left` is the room after it; `chosen`: for each claim the numbers of its devices, counted through all pools."""
+
+    left: Room
+    chosen: tuple[tuple[int, ...], ...]
+
+
+def place_each(room: Room, claims: tuple[ClaimDemand, ...], kinds: Kinds) -> Placed | None:
+    """Like `place`, and which devices they are."""
     if asks_for_all(claims) and not all(pool.complete for pool in room):
         raise GivesUp
-    return _Search(room, claims, kinds).run() if claims else room
+    return _Search(room, claims, kinds).run() if claims else Placed(room, ())
 
 
 def asks_for_all(claims: Iterable[ClaimDemand]) -> bool:
@@ -206,12 +219,12 @@ class _Search:
         self._now = [unit for _, unit in self._units]
         self._left = [{(s, c): left for s, c, _, left in pool.counters} for pool in room]
         self._rules = [[_Rule(rule, kinds) for rule in claim.constraints] for claim in claims]
-        self._sizes = [0] * len(claims)
+        self._chosen: list[list[int]] = [[] for _ in claims]
         self._in_claim: list[set[int]] = [set() for _ in claims]
         self._steps = 0
 
-    def run(self) -> Room | None:
-        return self._result() if self._next(0, 0) else None
+    def run(self) -> Placed | None:
+        return Placed(self._result(), tuple(map(tuple, self._chosen))) if self._next(0, 0) else None
 
     def _next(self, claim: int, request: int) -> bool:
         if claim == len(self._claims):
@@ -231,7 +244,7 @@ class _Search:
         """Allocate `missing` more devices for a request, from the unit `start` on, and then all that comes after."""
         if not missing:
             return self._next(claim, request + 1)
-        if self._sizes[claim] + missing > _MOST:
+        if len(self._chosen[claim]) + missing > _MOST:
             return False
         failed: set[tuple[int, Unit]] = set()
         for index in range(start, len(self._units)):
@@ -248,7 +261,7 @@ class _Search:
         if position == len(wanted):
             return self._next(claim, request + 1)
         index = wanted[position]
-        if self._sizes[claim] >= _MOST or not self._usable(claim, ask, index):
+        if len(self._chosen[claim]) >= _MOST or not self._usable(claim, ask, index):
             return False
         return self._with(claim, ask, index, partial(self._take_all, claim, request, ask, wanted, position + 1))
 
@@ -314,10 +327,10 @@ class _Search:
         self._now[index] = _used(before, kind.device, ask.want)
         if not many:
             self._in_claim[claim].add(index)
-        self._sizes[claim] += 1
+        self._chosen[claim].append(index)
         if rest():
             return True
-        self._sizes[claim] -= 1
+        self._chosen[claim].pop()
         self._in_claim[claim].discard(index)
         self._now[index] = before
         for s, c, amount in draws:

@@ -7,12 +7,12 @@ place, and past the budget nothing is said.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from ktui.cluster.nodefit import matches_selector
 from ktui.diagnose.catalog import Reach
-from ktui.diagnose.demand import ClaimDemand, GangDemand, Part
+from ktui.diagnose.demand import GangDemand, Part
 from ktui.diagnose.room import (
     NOTHING,
     GivesUp,
@@ -24,6 +24,7 @@ from ktui.diagnose.room import (
     imagine,
     imagine_claims,
     place,
+    place_each,
 )
 from ktui.diagnose.supply import FRESH, Supply
 from ktui.model.meta import Key
@@ -144,10 +145,19 @@ class Trial:
         new = self._new(part)
         claims = (*imagine_claims(own, self._without), *(self._shared[key] for key in new))
         order, room = self._whole(node)
-        after = place(room, claims, self._catalog.kinds)
-        if after is None:
+        found = place_each(room, claims, self._catalog.kinds)
+        if found is None:
             return None
-        return self._take(node, resources, order, room, after, claims, new)
+        undo = self._take(node, resources, order, room, found.left)
+        shared = found.chosen[len(found.chosen) - len(new) :]
+        self._where |= {key: self._allowed(node, order, room, chosen) for key, chosen in zip(new, shared, strict=True)}
+
+        def undo_all() -> None:
+            for key in new:
+                del self._where[key]
+            undo()
+
+        return undo_all
 
     def _gives_up(self, part: Part) -> bool:
         """Whether there is a node on which the allocator gives up on the pod, wherever else it might be."""
@@ -184,51 +194,48 @@ class Trial:
         order: list[tuple[PoolId, list[int] | None]],
         before: Room,
         after: Room,
-        claims: tuple[ClaimDemand, ...],
-        new: list[Key],
     ) -> Callable[[], None]:
         local, floating, left = self._local.get(node), dict(self._floating), self._resources.get(node)
-        node_bound = not self._floating  # also where administrators take nothing away, so that nothing shows it
-        reaches: list[Reach] = []
         kept: list[PoolRoom] = []
         for (pool_id, positions), old, now in zip(order, before, after, strict=True):
             if positions is None:
                 kept.append(now)
-                node_bound = node_bound or old != now
-                continue
-            if old != now:
-                reaches += self._merge(pool_id, positions, old, now)
+            elif old != now:
+                self._merge(pool_id, positions, now)
         self._local[node] = tuple(kept)
         asked = dict(resources)
         self._resources[node] = {r: n - asked.get(r, 0) for r, n in self._left(node).items()}
-        for key in new:
-            self._where[key] = self._allowed(node, node_bound or not claims, reaches)
 
         def undo() -> None:
-            for key in new:
-                del self._where[key]
             self._floating = floating
             _restore(self._local, node, local)
             _restore(self._resources, node, left)
 
         return undo
 
-    def _merge(self, pool_id: PoolId, positions: list[int], old: PoolRoom, now: PoolRoom) -> list[Reach]:
-        """Write a node's view of a pool back; returns from where the devices that were taken can be used."""
-        whole, reach = self._floating[pool_id], self._catalog.floating[pool_id][1]
+    def _merge(self, pool_id: PoolId, positions: list[int], now: PoolRoom) -> None:
+        """Write a node's view of a pool back."""
+        whole = self._floating[pool_id]
         units = list(whole.units)
-        taken = []
-        for position, unit, before in zip(positions, now.units, old.units, strict=True):
+        for position, unit in zip(positions, now.units, strict=True):
             units[position] = unit
-            if unit != before:
-                taken.append(reach[position])
         self._floating[pool_id] = PoolRoom(whole.complete, tuple(units), now.counters)
-        return taken
 
-    def _allowed(self, node: str, node_bound: bool, reaches: list[Reach]) -> Allowed:
-        """Where an allocation can be used: on one node if a device of it is that node's, else wherever all of them are."""
-        if node_bound:
-            return lambda other: other == node
+    def _allowed(
+        self, node: str, order: list[tuple[PoolId, list[int] | None]], room: Room, chosen: Iterable[int]
+    ) -> Allowed:
+        """Where a claim with these devices can be used: on one node if one of them is that node's, else wherever all of them
+        are."""
+        units = [
+            (pool_id, positions[index] if positions is not None else None)
+            for (pool_id, positions), pool in zip(order, room, strict=True)
+            for index in range(len(pool.units))
+        ]
+        reaches = []
+        for pool_id, position in (units[index] for index in chosen):
+            if position is None:
+                return lambda other: other == node
+            reaches.append(self._catalog.floating[pool_id][1][position])
         return lambda other: all(self._reaches(reach, other) for reach in reaches)
 
     def _reaches(self, reach: Reach, node: str) -> bool:
