@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
+from ktui import settings
 from ktui.cluster.state import Cluster
 from ktui.commands.cluster import wanted
 from ktui.doctor.checkup import examine, unreachable
@@ -49,9 +50,10 @@ class _Question(NamedTuple):
 async def look(args: argparse.Namespace) -> tuple[Finding, ...]:
     """All findings; where the server gives no answer, those about this machine and why. Raises UsageError for settings."""
     wish = wanted(args)
+    read_only = wish.read_only or (await asyncio.to_thread(settings.load)).readonly
     target = await asyncio.to_thread(resolve, wish)
     files = await asyncio.to_thread(_files, wish, target)
-    connection = _connection(wish, target)
+    connection = _connection(target, read_only=read_only)
     async with open_transport(wish, target) as transport:
         cluster = Cluster()
         try:
@@ -73,7 +75,7 @@ async def _facts(
         _answer(_identity(transport)),
         _answer(_rights(transport, served, namespace), _LIST_LIMIT),
         _answer(inquiry.presence(transport)),
-        _answer(inquiry.feature_gates(transport, _LIST_LIMIT), _LIST_LIMIT),
+        _answer(inquiry.feature_gates(transport), _LIST_LIMIT),
         _answer(inquiry.component_versions(transport)),
     )
     return Facts(
@@ -85,6 +87,7 @@ async def _facts(
         skew=_skew(presence),
         version=ServerVersion(served.git_version, presence.emulated if isinstance(presence, inquiry.Presence) else ""),
         served=served.versions(),
+        stale=tuple(sorted(served.stale)),
         gates=_refused(gates, "the server's /metrics may not be read"),
         components=_visible(_refused(components, "pods of kube-system may not be read")),
         usage=Usage(transport.counters.requests, transport.counters.received),
@@ -155,7 +158,7 @@ async def _rights(transport: Transport, served: Served, namespace: str) -> tuple
     return tuple(Right(q.purpose, q.verb, q.kind.plural, scopes[q.verb, q.kind]) for q in questions)
 
 
-def _connection(wish: Wanted, target: Target) -> Connection:
+def _connection(target: Target, *, read_only: bool) -> Connection:
     return Connection(
         context=target.context,
         host=target.host,
@@ -164,7 +167,7 @@ def _connection(wish: Wanted, target: Target) -> Connection:
         plain=target.tls is None,
         insecure=target.tls is not None and target.tls.insecure,
         impersonating=target.impersonate.user if target.impersonate else "",
-        read_only=wish.read_only,
+        read_only=read_only,
     )
 
 

@@ -46,9 +46,11 @@ def kubelets(facts: Facts) -> Iterator[Finding]:
         f"nodes/{name}" for name, v in sorted(versions.items()) if (found := minor(v)) and not _may_join(found, api)
     ]
     if wrong:
-        text = f"{shown}; not newer than kube-apiserver {api[0]}.{api[1]} and at most {_OLDEST_KUBELET} minors older is"
+        text = (
+            f"kube-apiserver {api[0]}.{api[1]} supports kubelets of its minor version or up to {_OLDEST_KUBELET} older"
+        )
         todo = "upgrade kube-apiserver first, kubelets then"
-        yield Finding(check, "fail", f"{text} supported: {some(wrong)}", todo, tuple(wrong))
+        yield Finding(check, "fail", f"{text}, but there are {shown}: {some(wrong)}", todo, tuple(wrong))
     else:
         yield Finding(check, "ok", f"{shown}, which kube-apiserver {api[0]}.{api[1]} supports")
 

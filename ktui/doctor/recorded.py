@@ -22,6 +22,7 @@ def recorded_facts(cluster: Cluster, git_version: str) -> Facts:
         skew=_UNTOLD,
         version=ServerVersion(git_version) if git_version else _UNTOLD,
         served=_served(cluster),
+        stale=_UNTOLD,
         gates=_UNTOLD,
         components=_UNTOLD,
         usage=Unknown("a recording asks nothing of a server"),

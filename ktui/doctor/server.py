@@ -107,6 +107,18 @@ def _feature(served: dict[str, str], check: str, kinds: tuple[str, ...]) -> Iter
         yield Finding(check, "warn", KINDS[kinds[0]].enable)
 
 
+def stale_apis(facts: Facts) -> Iterator[Finding]:
+    """Groups of aggregated API servers that do not answer: whatever is in them is missing everywhere."""
+    check = "stale-apis"
+    if isinstance(facts.stale, Unknown):
+        yield skipped(check, facts.stale.why)
+    elif facts.stale:
+        todo = "kubectl get apiservices, and look at the one that is not Available"
+        yield Finding(check, "warn", f"no present answer from {some(facts.stale)}", todo, facts.stale)
+    else:
+        yield Finding(check, "ok", "every API group answers")
+
+
 def gates(facts: Facts) -> Iterator[Finding]:
     check = "feature-gates"
     if isinstance(facts.gates, Unknown):

@@ -88,10 +88,10 @@ def _ahead(headers: Mapping[str, str], before: float, after: float) -> float | N
     return before - 1.0 - told if told < before else after - told
 
 
-async def feature_gates(transport: Transport, timeout: float) -> dict[str, bool]:
+async def feature_gates(transport: Transport) -> dict[str, bool]:
     """The gates of kube-apiserver and whether they are on, from its /metrics (`kubernetes_feature_enabled`, beta)."""
     headers = {"Accept": "text/plain", "Accept-Encoding": "gzip"}
-    answer = await transport.request("GET", "/metrics", headers=headers, timeout=timeout, limit=MAX_METRICS)
+    answer = await transport.request("GET", "/metrics", headers=headers, limit=MAX_METRICS)
     return {match[1].decode("ascii"): match[2] == b"1" for match in _GATE.finditer(answer.body)}
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import socket
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from ktui.cli import main
 from ktui.commands import examining
 from ktui.demo.access import Attributes, User
 from ktui.demo.apiserver import SERVES_1_36, SERVES_1_37, ApiServer
@@ -19,6 +22,7 @@ from tests.faults import Answer, Delay, Faults, status_body
 from tests.recordings import PATHS
 from tests.unit.kube.harness import pod
 from tests.unit.recording.files import HEADER, listed, write
+from tests.unit.test_architecture import modules_after
 
 from .test_get import Ktui, Ran, ktui
 
@@ -196,6 +200,38 @@ async def test_hostile_text_is_harmless(ktui: Ktui, tmp_path: Path) -> None:
         ran = await doctor()
     assert "\x1b" not in ran.out
     assert not [line for line in ran.lines if line.startswith("FAIL  fake")]
+
+
+async def test_read_only_by_the_settings_is_said(ktui: Ktui, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KTUI_READONLY", "1")
+    async with cluster(ktui, tmp_path) as (_, doctor):
+        found = findings(await doctor("-o", "json"))
+    assert found["actions"]["text"].endswith("read-only mode: nothing is written")
+
+
+class Terminal(io.StringIO):
+    """Of people whose terminal knows ASCII only."""
+
+    encoding = "ascii"
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("columns", [80, 50])
+def test_a_terminal_gets_lines_that_fit(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr(sys, "stdout", terminal := Terminal())
+    assert main(["doctor", "--recording", str(PATHS["causes"])]) == 1
+    lines = terminal.getvalue().splitlines()
+    assert max(len(line) for line in lines) <= columns
+    assert all(line.isascii() for line in lines)
+    assert all(line[:6].strip() in ("ok", "skip", "WARN", "FAIL", "") for line in lines[:-1])
+
+
+def test_a_recording_needs_no_network_and_no_screen() -> None:
+    heavy = {"textual", "rich", "aiohttp", "pydantic", "yaml", "kubernetes_asyncio"}
+    assert not modules_after("doctor", "--recording", str(PATHS["v1.36"])) & heavy
 
 
 def test_a_recording(ktui: Ktui) -> None:

@@ -28,6 +28,7 @@ def facts(cluster: Cluster | None = None, **changes: Any) -> Facts:
         skew=0.0,
         version=ServerVersion("v1.37.2"),
         served={"PodGroup": "v1beta1", "Workload": "v1beta1", "ResourceClaim": "v1", "DeviceTaintRule": "v1"},
+        stale=(),
         gates={"GenericWorkload": True, "HPAScaleToZero": True, "CompositePodGroup": False},
         components=(("kube-scheduler", "v1.37.2"),),
         usage=Usage(57, 2_900_000),

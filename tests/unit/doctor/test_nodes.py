@@ -40,7 +40,7 @@ def test_kubelets(kubelet: str | None, status: Status) -> None:
 def test_kubelets_are_counted_by_version() -> None:
     cluster = cluster_of(node("a"), node("b"), node("c", "v1.38.0"))
     found = only(nodes.kubelets(facts(cluster)))
-    assert found.text.startswith("v1.37.2 on 2 nodes, v1.38.0 on 1 node")
+    assert found.text.endswith("but there are v1.37.2 on 2 nodes, v1.38.0 on 1 node: nodes/c")
     assert found.objects == ("nodes/c",)
 
 

@@ -72,6 +72,12 @@ def test_gang_scheduling_that_is_off_names_gate_and_api() -> None:
     assert "--runtime-config=scheduling.k8s.io/v1beta1=true" in found.text
 
 
+def test_groups_without_an_answer_are_named() -> None:
+    found = only(server.stale_apis(facts(stale=("metrics.k8s.io",))))
+    assert (found.status, found.text) == ("warn", "no present answer from metrics.k8s.io")
+    assert only(server.stale_apis(facts())).status == "ok"
+
+
 def test_gates_that_matter_are_listed_with_where_they_come_from() -> None:
     found = only(server.gates(facts(gates={"GenericWorkload": True, "CompositePodGroup": False, "Other": True})))
     assert found.text == "of kube-apiserver, from its /metrics: on: GenericWorkload; off: CompositePodGroup"

@@ -88,15 +88,13 @@ async def test_gates_from_the_metrics(packed: bool) -> None:
     body = gzip.compress(METRICS.encode()) if packed else METRICS.encode()
     headers = {"Content-Encoding": "gzip"} if packed else {}
     answer = Answer(200, body, "text/plain; version=0.0.4", headers)
-    found = await ask(lambda t: inquiry.feature_gates(t, 30.0), ("GET /metrics", answer))
+    found = await ask(inquiry.feature_gates, ("GET /metrics", answer))
     assert found == {"GenericWorkload": True, "CompositePodGroup": False}
 
 
 async def test_metrics_that_may_not_be_read() -> None:
     with pytest.raises(ApiError, match="403"):
-        await ask(
-            lambda t: inquiry.feature_gates(t, 30.0), ("GET /metrics", Answer(403, status_body(403, "Forbidden")))
-        )
+        await ask(inquiry.feature_gates, ("GET /metrics", Answer(403, status_body(403, "Forbidden"))))
 
 
 def component(name: str, image: str, **labels: str) -> dict[str, Any]:
