@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ktui.model.frame import Changed, Listed, Source
 from ktui.model.meta import Key, Object
+from ktui.model.sharing import shared
 
 MAX_TOMBSTONES = 5_000
 _PAUSE = 4_096  # objects that are compared at one go: about a millisecond
@@ -75,6 +76,8 @@ class Store:
         if same_epoch and self._is_late(key, known, obj, frame.epoch):
             self.dropped += 1
             return []
+        if known is not None:
+            obj = shared(obj, known)
         return self._put(key, known, obj, frame.epoch, same_epoch)
 
     def replacements(self, frame: Listed) -> Iterator[Delta | None]:

@@ -12,7 +12,7 @@ from ktui.model.frame import Frame, Listed
 
 _LEAST = 500  # objects and changes between two checkpoints
 _SHARE = 32  # of a state's objects, at least one changes for every so many that are copied
-_MOST = 24  # checkpoints; where there are more, every other one goes, and the next come half as often
+_MOST = 12  # checkpoints; where there are more, every other one goes, and the next come half as often
 
 
 class State(Protocol):

@@ -24,6 +24,7 @@ from ktui.model.decode import NOT_DECODED, DecodeError, decode_object
 from ktui.model.frame import ActionTaken, Changed, ChangeType, Frame, Listed, Mark, Source, StreamPhase, StreamState
 from ktui.model.kinds import KINDS, Kind
 from ktui.model.meta import Object
+from ktui.model.sharing import shared
 from ktui.model.time import parse_time
 from ktui.recording.longlines import LongList, TooLongError, read_line
 
@@ -294,15 +295,18 @@ class Recording:
             raise UsageError(f"{self.path} has a list of more than {MAX_ITEMS} objects")
 
     def _objects(self, items: bytes, kind: Kind, version: str) -> tuple[Object, ...]:
-        """The objects of a JSON array that can be read."""
+        """The objects of a JSON array that can be read. What one has in common with the one before it is kept once."""
         try:
             raws = msgspec.json.decode(items, type=list[msgspec.Raw])
         except NOT_DECODED:
             self.notes["lists without items"] += 1
             return ()
         self._check_size(len(raws))
-        objects = (self._object(raw, kind, version) for raw in raws)
-        return tuple(o for o in objects if o is not None)
+        objects: list[Object] = []
+        for raw in raws:
+            if (found := self._object(raw, kind, version)) is not None:
+                objects.append(shared(found, objects[-1] if objects else None))
+        return tuple(objects)
 
     def _object(self, raw: msgspec.Raw, kind: Kind, version: str) -> Object | None:
         try:

@@ -1,16 +1,12 @@
-"""What a change leaves as it was is kept once: most of an object is the same in all of its versions."""
+"""Of a recording every version of an object is kept: what a change leaves as it was is kept once."""
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
-
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ktui.model.frame import Changed, Frame, Listed
 from ktui.model.meta import Key, Object
-
-T = TypeVar("T", bound=Struct)
+from ktui.model.sharing import shared
 
 
 class Sharing:
@@ -22,34 +18,16 @@ class Sharing:
     def frame(self, frame: Frame) -> Frame:
         if isinstance(frame, Listed):
             before = self._known.get(frame.source.id, {})
-            items = tuple(_shared(obj, before.get(obj.key)) for obj in frame.items) if before else frame.items
+            items = tuple(shared(obj, before.get(obj.key)) for obj in frame.items) if before else frame.items
             self._known[frame.source.id] = {obj.key: obj for obj in items}
             return replace(frame, items=items)
         if isinstance(frame, Changed):
             known = self._known.setdefault(frame.source.id, {})
             key = frame.object.key
-            obj = _shared(frame.object, known.get(key))
+            obj = shared(frame.object, known.get(key))
             if frame.type == "DELETED":
                 known.pop(key, None)
             else:
                 known[key] = obj
             return replace(frame, object=obj)
         return frame
-
-
-def _shared(new: T, old: T | None) -> T:
-    """`new`, with every part that equals the one of `old` being that one; `old` itself where everything does."""
-    if old is None or type(new) is not type(old):
-        return new
-    if new == old:
-        return old
-    parts: dict[str, Any] = {}
-    for name in new.__struct_fields__:
-        mine, other = getattr(new, name), getattr(old, name)
-        if mine is None or mine is other:
-            continue
-        if mine == other:
-            parts[name] = other
-        elif isinstance(mine, Struct) and isinstance(other, Struct):
-            parts[name] = _shared(mine, other)
-    return replace(new, **parts) if parts else new
