@@ -1,8 +1,9 @@
 """Gangs: groups of pods that are placed together, counted from their pods.
 
-A gang is a PodGroup (1.36 and later), a pod group of a Workload (1.35, named WORKLOAD/GROUP), or just a name that pods give
-while no such object exists. The group's own condition says only whether it was placed once; it stays True whatever happens
-later, so the state is counted from pods and the condition only tells "placed before" from "never placed".
+A gang is a PodGroup (1.36 and later), a pod group of a Workload (1.35, named WORKLOAD/GROUP), a Workload of Kueue, a PodGroup
+of Volcano, or just a name that pods give while no such object exists. A PodGroup's own condition says only whether it was
+placed once; it stays True whatever happens later, so the state is counted from pods and the condition only tells "placed
+before" from "never placed".
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from ktui.cluster.beside import Beside, beside, beside_keys, said_state, twins, was_placed
+from ktui.cluster.sources import GangSource, gang_source, object_key
 from ktui.cluster.state import Cluster
 from ktui.model.meta import Condition, Key, condition
 from ktui.model.pod import Pod
@@ -38,6 +41,16 @@ class Gang(NamedTuple):
     succeeded: int
     failed: int
     state: GangState
+    beside: Beside | None = None
+
+    @property
+    def object(self) -> PodGroup | Workload | Beside | None:
+        """What makes it a gang, None for a mere name."""
+        return self.group or self.workload or self.beside
+
+    @property
+    def source(self) -> GangSource:
+        return gang_source(self.key)
 
     @property
     def needed(self) -> int:
@@ -53,7 +66,7 @@ class Gang(NamedTuple):
     @property
     def created(self) -> float | None:
         """Unix seconds since when the gang exists; for a group without an object, since its first pod."""
-        owner = self.group or self.workload
+        owner = self.object
         if owner is not None:
             return parse_time(owner.metadata.creation_timestamp)
         times = [t for pod in self.members if (t := parse_time(pod.metadata.creation_timestamp)) is not None]
@@ -61,9 +74,10 @@ class Gang(NamedTuple):
 
 
 def gang_keys(cluster: Cluster) -> set[Key]:
-    """Every gang: group objects, groups inside 1.35 Workloads, and names that pods give."""
+    """Every gang: group objects, groups inside 1.35 Workloads, names that pods give, and gangs of Kueue and Volcano."""
     keys = set(cluster.stores["PodGroup"].objects)
-    keys.update(cluster.pods_by_group.values())
+    keys.update(key for key in cluster.pods_by_group.values() if gang_source(key) == "podgroup")
+    keys.update(beside_keys(cluster))
     for workload in cluster.all(Workload):
         for group in workload.spec.pod_groups or ():
             key = (workload.namespace, f"{workload.name}/{group.name}")
@@ -74,6 +88,8 @@ def gang_keys(cluster: Cluster) -> set[Key]:
 
 def exists(cluster: Cluster, key: Key) -> bool:
     """Whether an object or a pod knows the gang: whether `gang` has one for the key, without counting its pods."""
+    if gang_source(key) != "podgroup":
+        return beside(cluster, key) is not None
     if key in cluster.stores["PodGroup"].objects or key in cluster.pods_by_group:
         return True
     return _workload_group(cluster, key)[1] is not None and not _has_replicas(cluster, key)
@@ -81,14 +97,15 @@ def exists(cluster: Cluster, key: Key) -> bool:
 
 def gang(cluster: Cluster, key: Key) -> Gang | None:
     """The gang with this key, None when neither an object nor a pod knows it."""
-    group = cluster.group(key)
+    group, other = cluster.group(key), beside(cluster, key)
     workload, part = (None, None) if group else _workload_group(cluster, key)
     members = tuple(sorted(cluster.members(key), key=lambda pod: pod.name))
-    if group is None and part is None and not members:
+    if group is None and part is None and other is None and (not members or gang_source(key) != "podgroup"):
         return None
     if part is not None and not members and _has_replicas(cluster, key):
         return None  # its replicas stand for it
-    min_count = group.min_count if group else part.min_count if part else None
+    said_by = group or part or other
+    min_count = said_by.min_count if said_by is not None else None
     active = [pod for pod in members if not pod.finished]
     staying = [pod for pod in active if pod.metadata.deletion_timestamp is None]
     counted = Gang(
@@ -103,6 +120,7 @@ def gang(cluster: Cluster, key: Key) -> Gang | None:
         succeeded=sum(1 for pod in members if pod.status.phase == "Succeeded"),
         failed=sum(1 for pod in members if pod.status.phase == "Failed"),
         state="Unknown",
+        beside=other,
     )
     return counted._replace(state=_state(cluster, counted))
 
@@ -113,7 +131,10 @@ def gangs(cluster: Cluster) -> Iterator[Gang]:
 
 
 def display_name(cluster: Cluster, gang: Key) -> str:
-    """What people call the gang: its owner's name (the Job) where the group's own name was generated for it alone."""
+    """What people call the gang: its owner's name (the Job) where the group's own name was generated for it alone. One of Kueue
+    or Volcano says so."""
+    if (source := gang_source(gang)) != "podgroup":
+        return f"{_owner_name(cluster, gang) or object_key(gang)[1]} ({source})"
     group = cluster.group(gang)
     ref = group.spec.workload_ref if group else None
     owner = group.metadata.controller if group else None
@@ -121,6 +142,20 @@ def display_name(cluster: Cluster, gang: Key) -> str:
         return gang[1]
     alone = cluster.groups_by_workload.count((group.namespace, ref.workload_name)) == 1
     return owner.name if alone else gang[1]
+
+
+def plain_names(cluster: Cluster, key: Key) -> tuple[str, ...]:
+    """What a gang of Kueue or Volcano may be called besides its full name: by its object, and by its owner unless a group of
+    Kubernetes' own goes by that name already."""
+    name = object_key(key)[1]
+    called = _owner_name(cluster, key) or name
+    return (name,) if called == name or twins(cluster, key) else (name, called)
+
+
+def _owner_name(cluster: Cluster, key: Key) -> str:
+    found = beside(cluster, key)
+    owner = found.metadata.controller if found is not None else None
+    return owner.name if owner is not None else ""
 
 
 def unread_kind(cluster: Cluster, g: Gang) -> str:
@@ -145,21 +180,36 @@ def pod_scheduled(pod: Pod) -> Condition | None:
 def _state(cluster: Cluster, g: Gang) -> GangState:
     if unread_kind(cluster, g):
         return "Unknown"
-    owner = g.group or (g.workload if "/" in g.key[1] else None)
+    owner = g.group or g.beside or (g.workload if "/" in g.key[1] else None)
     if owner is not None and owner.metadata.deletion_timestamp is not None:
         return "Deleting"
+    if g.beside is not None and (said := said_state(g.beside, has_pods=bool(g.members))) is not None:
+        return said
     if g.members and not g.active:
         return "Failed" if g.failed and g.succeeded < g.needed else "Completed"
     if g.running + g.succeeded >= g.needed:
         return "Running"
     if g.bound + g.succeeded >= g.needed:
         return "Scheduling"
+    if g.beside is not None:
+        return _state_beside(g, g.beside)
     placed = scheduled_condition(g.group)
     if (placed is not None and placed.status == "True") or g.running:
         return "Scheduling" if _binding(g, placed) else "Degraded"
     if placed is not None and _PREEMPTING.search(placed.message or ""):
         return "Preempting"
     return "Pending"
+
+
+def _state_beside(g: Gang, found: Beside) -> GangState:
+    """Of a gang that was let in and lacks pods: nobody says when all of them had a place, so while none is refused they are on
+    their way."""
+    if was_placed(found):
+        return "Degraded"
+    refused = any(pod_scheduled(pod) is not None for pod in g.members if not pod.spec.node_name and not pod.finished)
+    if not g.running:
+        return "Pending"
+    return "Degraded" if refused or g.failed else "Scheduling"
 
 
 def _binding(g: Gang, placed: Condition | None) -> bool:

@@ -5,13 +5,16 @@ Tuples, most often of one value or none: these are asked for on every change.
 
 from __future__ import annotations
 
+from ktui.cluster.sources import gang_key
 from ktui.model.claim import ResourceClaim
 from ktui.model.event import Event
+from ktui.model.kueue import POD_GROUP_LABEL, WORKLOAD_ANNOTATION, KueueLocalQueue, KueueWorkload
 from ktui.model.meta import Key, Object, condition
 from ktui.model.pod import DEFAULT_SCHEDULER, Pod
 from ktui.model.podgroup import PodGroup
 from ktui.model.resourceslice import DeviceId, PoolId, ResourceSlice
 from ktui.model.taintrule import DeviceTaintRule
+from ktui.model.volcano import GROUP_ANNOTATIONS, VolcanoPodGroup
 from ktui.model.workload import Workload
 
 Selection = tuple[str | None, str | None, str | None]
@@ -41,13 +44,24 @@ def _pods_alike(old: Pod, new: Pod) -> bool:
         and before.extended_resource_claim_status == after.extended_resource_claim_status
         and old.finished == new.finished
         and old.metadata.owner_references == new.metadata.owner_references
+        and _groups_beside(old) == _groups_beside(new)
         and attempted_by(old) == attempted_by(new)
     )
 
 
 def pod_group(pod: Pod) -> tuple[Key, ...]:
-    group = pod.group
-    return ((pod.metadata.namespace, group),) if group else ()
+    """The gangs that the pod is of: its group, and those that Kueue or Volcano have it in."""
+    group, others = pod.group, _groups_beside(pod)
+    return ((pod.metadata.namespace, group), *others) if group else others
+
+
+def _groups_beside(pod: Pod) -> tuple[Key, ...]:
+    meta = pod.metadata
+    annotations, labels = meta.annotations or {}, meta.labels or {}
+    workload = annotations.get(WORKLOAD_ANNOTATION) or labels.get(POD_GROUP_LABEL)
+    group = next((name for each in GROUP_ANNOTATIONS if (name := annotations.get(each))), "")
+    of_kueue = (gang_key("kueue", meta.namespace, workload),) if workload else ()
+    return (*of_kueue, gang_key("volcano", meta.namespace, group)) if group else of_kueue
 
 
 def replicated_group(pod: Pod) -> tuple[Key, ...]:
@@ -149,7 +163,27 @@ def group_owner(group: PodGroup) -> tuple[str, ...]:
 def pod_owner(pod: Pod) -> tuple[str, ...]:
     """The uid of what makes the pods of a gang."""
     owner = pod.metadata.controller
-    return (owner.uid,) if owner and pod.group else ()
+    return (owner.uid,) if owner and pod_group(pod) else ()
+
+
+def kueue_owners(workload: KueueWorkload) -> tuple[str, ...]:
+    """The uids of the jobs, or of the plain pods, that it is made for."""
+    return tuple(owner.uid for owner in workload.metadata.owner_references or () if owner.uid)
+
+
+def kueue_waiting(workload: KueueWorkload) -> tuple[Key, ...]:
+    """The local queue in which it waits."""
+    return ((workload.namespace, workload.spec.queue_name),) if workload.waits else ()
+
+
+def queue_behind(queue: KueueLocalQueue) -> tuple[str, ...]:
+    """The cluster queue that a local one leads to."""
+    return (queue.spec.cluster_queue,) if queue.spec.cluster_queue else ()
+
+
+def volcano_waiting(group: VolcanoPodGroup) -> tuple[str, ...]:
+    """The queue that has not let it in."""
+    return (group.queue,) if group.waits else ()
 
 
 def workload_job(workload: Workload) -> tuple[Key, ...]:

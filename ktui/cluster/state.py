@@ -19,6 +19,7 @@ from ktui.cluster.joins import Selection
 from ktui.cluster.journal import EVERYWHERE, Journal
 from ktui.cluster.moment import Moment, Stream
 from ktui.cluster.pools import Pool, PublishedDevice, assemble
+from ktui.cluster.sources import gang_key
 from ktui.cluster.store import Delta
 from ktui.cluster.timeline import Timeline
 from ktui.model.autoscaler import HorizontalPodAutoscaler
@@ -26,12 +27,14 @@ from ktui.model.claim import ResourceClaim, ResourceClaimTemplate
 from ktui.model.event import Event
 from ktui.model.frame import Frame, Listed, StreamState
 from ktui.model.job import Job
+from ktui.model.kueue import KueueClusterQueue, KueueLocalQueue, KueueWorkload
 from ktui.model.meta import Key, Object
 from ktui.model.node import Node
 from ktui.model.pod import Pod
 from ktui.model.podgroup import PodGroup
 from ktui.model.resourceslice import Device, DeviceId, PoolId, ResourceSlice
 from ktui.model.taintrule import DeviceTaintRule
+from ktui.model.volcano import VolcanoPodGroup, VolcanoQueue
 from ktui.model.workload import Workload
 
 _STEP = 128  # changes of a list between two turns for others: about two milliseconds
@@ -131,6 +134,10 @@ class Cluster:
         self.events_by_uid: Index[str] = Index(joins.event_uid)
         self.rules_by_selection: Index[Selection] = Index(joins.rule_selection)
         self.rules_by_exactness: Index[bool] = Index(joins.rule_is_exact)  # True: of one device
+        self.kueue_by_owner: Index[str] = Index(joins.kueue_owners)
+        self.kueue_waiting_by_queue: Index[Key] = Index(joins.kueue_waiting)
+        self.local_queues_by_cluster_queue: Index[str] = Index(joins.queue_behind)
+        self.volcano_waiting_by_queue: Index[str] = Index(joins.volcano_waiting)
         self._indexes: dict[str, tuple[Index[Any], ...]] = {
             "Pod": (
                 self.pods_by_group,
@@ -149,6 +156,9 @@ class Cluster:
             "PodGroup": (self.groups_by_workload, self.groups_by_claim, self.groups_by_owner),
             "Event": (self.events_by_uid,),
             "DeviceTaintRule": (self.rules_by_selection, self.rules_by_exactness),
+            "KueueWorkload": (self.kueue_by_owner, self.kueue_waiting_by_queue),
+            "KueueLocalQueue": (self.local_queues_by_cluster_queue,),
+            "VolcanoPodGroup": (self.volcano_waiting_by_queue,),
         }
         self._pools: dict[PoolId, Pool | None] = {}
         self.free_by_node: dict[str, dict[str, int]] = {}  # filled by `noderesources`, emptied here
@@ -208,6 +218,8 @@ class Cluster:
         old, new = delta.old, delta.new
         if _taints_as_before(delta):
             dirty.taints.add(("rule", delta.key[1]))
+        elif _queues_as_before(delta):
+            pass
         elif old is not None and new is not None and joins.alike(old, new):
             self._note_supplied(self._supplied(delta))
             if isinstance(old, Pod) and isinstance(new, Pod) and old.health == new.health:
@@ -322,8 +334,29 @@ class Cluster:
             case Job():
                 self._touch_owned(obj.metadata.uid, dirty)
                 self._touch_gangs_of_job(obj.key, dirty)
+            case KueueWorkload() | KueueLocalQueue() | KueueClusterQueue() | VolcanoPodGroup() | VolcanoQueue():
+                dirty.gangs.update(self._gangs_beside(obj))
             case _:
                 pass
+
+    def _gangs_beside(
+        self, obj: KueueWorkload | KueueLocalQueue | KueueClusterQueue | VolcanoPodGroup | VolcanoQueue
+    ) -> Iterator[Key]:
+        """Gangs of Kueue and Volcano that say something of the object, and groups that name a gang of Kueue as theirs."""
+        match obj:
+            case KueueWorkload():
+                yield gang_key("kueue", *obj.key)
+                for uid in joins.kueue_owners(obj):
+                    yield from self.groups_by_owner[uid]
+            case KueueLocalQueue():
+                yield from (gang_key("kueue", *key) for key in self.kueue_waiting_by_queue[obj.key])
+            case KueueClusterQueue():
+                for queue in self.local_queues_by_cluster_queue[obj.name]:
+                    yield from (gang_key("kueue", *key) for key in self.kueue_waiting_by_queue[queue])
+            case VolcanoPodGroup():
+                yield gang_key("volcano", *obj.key)
+            case VolcanoQueue():
+                yield from (gang_key("volcano", *key) for key in self.volcano_waiting_by_queue[obj.name])
 
     def _touch_pod(self, pod: Pod, dirty: Dirty) -> None:
         dirty.pods.add(pod.key)
@@ -347,6 +380,8 @@ class Cluster:
         dirty.gangs.add(group.key)
         dirty.pods.update(self.pods_by_group[group.key])
         dirty.claims.update(joins.group_claims(group))
+        for uid in joins.group_owner(group):
+            dirty.gangs.update(gang_key("kueue", *key) for key in self.kueue_by_owner[uid])
         for workload in joins.group_workload(group):
             dirty.workloads.add(workload)
             if self.groups_by_workload.count(workload) <= _PAIR:
@@ -368,6 +403,7 @@ class Cluster:
 
     def _touch_owned(self, uid: str, dirty: Dirty) -> None:
         dirty.gangs.update(self.groups_by_owner[uid])
+        dirty.gangs.update(gang_key("kueue", *key) for key in self.kueue_by_owner[uid])
         self._touch_gangs_of(self.pods_by_owner[uid], dirty)
 
     def _touch_gangs_of_job(self, job: Key, dirty: Dirty) -> None:
@@ -383,7 +419,7 @@ class Cluster:
 
     def _touch_gangs_of(self, pod_keys: Iterable[Key], dirty: Dirty) -> None:
         pods = (self.pod(key) for key in pod_keys)
-        dirty.gangs.update((pod.namespace, pod.group) for pod in pods if pod is not None and pod.group)
+        dirty.gangs.update(gang for pod in pods if pod is not None for gang in joins.pod_group(pod))
 
     def _touch_claim(self, key: Key, dirty: Dirty) -> None:
         dirty.claims.add(key)
@@ -544,6 +580,19 @@ def _taints_as_before(delta: Delta) -> bool:
     for every device there is."""
     old, new = delta.old, delta.new
     return isinstance(old, DeviceTaintRule) and isinstance(new, DeviceTaintRule) and old.spec == new.spec
+
+
+def _queues_as_before(delta: Delta) -> bool:
+    """Whether a queue only counted its jobs anew: it may have thousands, and they do not speak of their number."""
+    match delta.old, delta.new:
+        case (KueueClusterQueue() as old, KueueClusterQueue() as new):
+            return old.spec == new.spec and old.status == new.status
+        case (KueueLocalQueue() as old, KueueLocalQueue() as new):
+            return old.spec == new.spec and old.status == new.status
+        case (VolcanoQueue() as old, VolcanoQueue() as new):
+            return old.spec == new.spec and old.status == new.status
+        case _:
+            return False
 
 
 def _slice_taints(device_id: DeviceId, device: Device) -> Iterable[tuple[str, ...]]:

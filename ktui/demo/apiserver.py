@@ -30,6 +30,7 @@ Send = Callable[[web.Request, web.StreamResponse, bytes], Awaitable[None]]
 SERVES_1_37: Final[Serves] = {
     name: {"PodGroup": ("v1beta1",), "Workload": ("v1beta1",)}.get(name, kind.versions[:1])
     for name, kind in KINDS.items()
+    if not kind.program
 }
 """What a 1.37 server with gang scheduling on serves."""
 

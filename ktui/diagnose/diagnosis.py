@@ -25,6 +25,7 @@ Cause = Literal[
     "GroupInvalid",
     "WaitingForPreemption",
     "QuotaExceeded",
+    "QueueUnavailable",
     "Queued",
     "Unexplained",
 ]

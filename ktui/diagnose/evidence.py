@@ -29,7 +29,7 @@ _EACH: Final = 2  # objects of one kind
 
 def of_objects(found: Diagnosis, gang: Gang) -> tuple[Evidence, ...]:
     """Where the gang's own objects tell: what was found, and the object that says how many pods are needed."""
-    owner = gang.group or gang.workload
+    owner = gang.object
     if owner is None or found.cause not in ("WaitingForPods", "Queued", "GroupInvalid"):
         return found.evidence[:_MOST]
     text = f"needs {gang.needed} pods, {len(gang.members)} exist"

@@ -17,6 +17,7 @@ from ktui.cluster.state import Cluster
 from ktui.diagnose.demand import GangDemand, demand_of
 from ktui.diagnose.diagnosis import Diagnosis, Evidence
 from ktui.diagnose.explain import Told
+from ktui.diagnose.queueing import held_by
 from ktui.diagnose.quota import QuotaHit, quota_exceeded
 from ktui.diagnose.room import Obstacle
 from ktui.diagnose.shortage import DEVICE
@@ -70,6 +71,8 @@ def diagnose(cluster: Cluster, gang: Gang) -> Diagnosis:
 
 def look_at(cluster: Cluster, gang: Gang) -> Diagnosis | Tried:
     """What the gang's own objects say: all there is to say, unless it was tried in vain."""
+    if gang.beside is not None and (held := held_by(cluster, gang, gang.beside)) is not None:
+        return held
     if gang.state in ("Running", "Completed", "Scheduling", "Deleting", "Failed"):
         return Diagnosis(gang.state, None, _counts(gang))
     if gang.state == "Unknown":

@@ -85,7 +85,7 @@ def _of_conditions(job: Job | None, about: tuple[str, str, str]) -> Iterator[Quo
 def _owners(cluster: Cluster, gang: Gang) -> dict[str, tuple[OwnerReference, Job | None]]:
     """Controllers that make the gang's pods, by uid: of the pods there are, of the group, of the Workload."""
     references = [pod.metadata.controller for pod in gang.members]
-    references += [owner.metadata.controller for owner in (gang.group, gang.workload) if owner is not None]
+    references += [o.metadata.controller for o in (gang.group, gang.workload, gang.beside) if o is not None]
     named = gang.workload.spec.controller_ref if gang.workload else None
     if named is not None and named.kind == "Job":
         found = cluster.stores["Job"].get((gang.key[0], named.name))

@@ -10,12 +10,20 @@ from typing import Final
 
 from msgspec import Struct
 
+from ktui.model import kueue, volcano
 from ktui.model.autoscaler import HorizontalPodAutoscaler
 from ktui.model.claim import ResourceClaim, ResourceClaimTemplate
 from ktui.model.deployment import Deployment
 from ktui.model.deviceclass import DeviceClass
 from ktui.model.event import Event
 from ktui.model.job import Job
+from ktui.model.kueue import (
+    KueueAdmissionCheck,
+    KueueClusterQueue,
+    KueueLocalQueue,
+    KueueResourceFlavor,
+    KueueWorkload,
+)
 from ktui.model.meta import Object
 from ktui.model.namespace import Namespace
 from ktui.model.node import Node
@@ -23,6 +31,7 @@ from ktui.model.pod import Pod
 from ktui.model.podgroup import PodGroup
 from ktui.model.resourceslice import ResourceSlice
 from ktui.model.taintrule import DeviceTaintRule
+from ktui.model.volcano import VolcanoPodGroup, VolcanoQueue
 from ktui.model.workload import Workload
 
 
@@ -30,7 +39,8 @@ class Kind(Struct, frozen=True):
     """One kind of object.
 
     `versions` are in order of preference: the first one that the server serves is used.
-    `enable` says what a cluster that does not serve it lacks, in words for the person who runs it.
+    `enable` says what a cluster that does not serve it lacks, in words for the person who runs it. `program` is what brings a
+    custom resource, "" for what is Kubernetes' own.
     """
 
     name: str
@@ -40,6 +50,7 @@ class Kind(Struct, frozen=True):
     namespaced: bool
     type: type[Object]
     enable: str = ""
+    program: str = ""
 
     def path(self, version: str, namespace: str = "") -> str:
         """The collection's URL path, e.g. "/apis/batch/v1/namespaces/ml/jobs"."""
@@ -66,6 +77,18 @@ _RULES = (
     " resource.k8s.io/v1alpha3=true"
 )
 _DRA_VERSIONS = ("v1", "v1beta2", "v1beta1")
+
+
+def _of_kueue(kind: type[Object], plural: str, *, namespaced: bool) -> Kind:
+    versions = ("v1beta2", "v1beta1")
+    return Kind(kind.__name__, kueue.GROUP, plural, versions, namespaced, kind, "Kueue is not installed", "Kueue")
+
+
+def _of_volcano(kind: type[Object], plural: str, *, namespaced: bool) -> Kind:
+    return Kind(
+        kind.__name__, volcano.GROUP, plural, ("v1beta1",), namespaced, kind, "Volcano is not installed", "Volcano"
+    )
+
 
 KINDS: Final[dict[str, Kind]] = {
     kind.name: kind
@@ -110,5 +133,12 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("Deployment", "apps", "deployments", ("v1",), True, Deployment),
         Kind("Event", "", "events", ("v1",), True, Event),
         Kind("Namespace", "", "namespaces", ("v1",), False, Namespace),
+        _of_kueue(KueueWorkload, "workloads", namespaced=True),
+        _of_kueue(KueueLocalQueue, "localqueues", namespaced=True),
+        _of_kueue(KueueClusterQueue, "clusterqueues", namespaced=False),
+        _of_kueue(KueueResourceFlavor, "resourceflavors", namespaced=False),
+        _of_kueue(KueueAdmissionCheck, "admissionchecks", namespaced=False),
+        _of_volcano(VolcanoPodGroup, "podgroups", namespaced=True),
+        _of_volcano(VolcanoQueue, "queues", namespaced=False),
     )
 }

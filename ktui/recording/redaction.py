@@ -16,7 +16,13 @@ from ktui.model.meta import Object
 from ktui.recording.rewrite import rewrite
 from ktui.redact import Redactor
 
-ANNOTATIONS: Final = ("resource.kubernetes.io/", "scheduling.k8s.io/", "ktui/")
+ANNOTATIONS: Final = (
+    "resource.kubernetes.io/",
+    "scheduling.k8s.io/",
+    "scheduling.volcano.sh/",
+    "kueue.x-k8s.io/",
+    "ktui/",
+)
 """Prefixes of the annotations that are recorded."""
 
 

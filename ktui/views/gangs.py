@@ -6,16 +6,29 @@ from collections.abc import Iterable
 from typing import Final
 
 from ktui.cluster.allocation import devices_of, group_claims
-from ktui.cluster.gangs import Gang, GangState, display_name, gang, gang_keys, pod_scheduled, scheduled_condition
+from ktui.cluster.beside import twins
+from ktui.cluster.gangs import (
+    Gang,
+    GangState,
+    display_name,
+    gang,
+    gang_keys,
+    plain_names,
+    pod_scheduled,
+    scheduled_condition,
+)
+from ktui.cluster.sources import object_key
 from ktui.cluster.state import Cluster
 from ktui.diagnose.diagnoses import diagnoses_of
 from ktui.diagnose.diagnosis import Diagnosis
 from ktui.diagnose.gang import troubles
+from ktui.model.kueue import KueueWorkload
 from ktui.model.meta import Key
 from ktui.model.pod import Pod
 from ktui.model.podstatus import status_word
 from ktui.model.time import format_age, parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
+from ktui.views.queues import queue_document, queue_lines
 from ktui.views.shared import as_key, device_text, owner_text, pod_style, time_text
 
 STYLES: Final[dict[GangState, Style]] = {
@@ -58,6 +71,13 @@ class GangsView:
         "DeviceTaintRule",
         "Node",
         "Event",
+        "KueueWorkload",
+        "KueueLocalQueue",
+        "KueueClusterQueue",
+        "KueueResourceFlavor",
+        "KueueAdmissionCheck",
+        "VolcanoPodGroup",
+        "VolcanoQueue",
     )
     columns = (
         Column("namespace", "NAMESPACE", 9, 1, priority=4),
@@ -101,7 +121,7 @@ class GangsView:
             -(created or 0.0),
             why,
         )
-        owner = found.group or found.workload
+        owner = found.object
         return Row(
             key=found.key,
             cells=cells,
@@ -116,12 +136,14 @@ class GangsView:
         found = gang(cluster, as_key(key))
         if found is None:
             return ()
+        if found.beside is not None:
+            return (*plain_names(cluster, found.key), display_name(cluster, found.key))
         workload = (found.workload.name,) if found.workload else ()
         return (found.key[1], display_name(cluster, found.key), *workload)
 
     def labels(self, cluster: Cluster, key: RowKey) -> dict[str, str]:
         found = gang(cluster, as_key(key))
-        owner = (found.group or found.workload) if found else None
+        owner = found.object if found else None
         return (owner.metadata.labels or {}) if owner else {}
 
     def detail(self, cluster: Cluster, key: RowKey, now: float) -> tuple[Section, ...]:
@@ -130,20 +152,24 @@ class GangsView:
             return ()
         diagnosis = diagnoses_of(cluster).at(found.key)
         group = found.group
-        owner = group or found.workload
+        priority, priority_class = _priority(found)
         about = pairs(
             ("state", found.state, STYLES.get(found.state, "")),
             ("cause", diagnosis.cause),
             ("pods", f"{found.running} run, {found.bound} on a node, {found.active} active, {found.needed} needed"),
-            ("group", found.key[1]),
-            ("owner", owner_text(owner)),
+            ("source", found.source if found.beside else ""),
+            ("group", object_key(found.key)[1]),
+            ("same pods", ", ".join(display_name(cluster, twin) for twin in twins(cluster, found.key))),
+            ("owner", owner_text(found.object)),
             ("workload", found.workload.name if found.workload else ""),
-            ("priority", group.spec.priority if group else None),
-            ("class", group.spec.priority_class_name if group else None),
+            ("priority", priority),
+            ("class", priority_class),
             ("disruption", _disruption(found)),
             ("created", time_text(found.created, now)),
         )
         sections = [Section(diagnosis.message or found.state, about)]
+        if found.beside is not None:
+            sections.append(Section("Queue", queue_lines(cluster, found.beside, now)))
         sections.append(Section("Evidence", tuple(_evidence(diagnosis, now))))
         if group is not None and (shared := tuple(_shared(cluster, found))):
             sections.append(Section("Shared claims", shared))
@@ -158,10 +184,12 @@ class GangsView:
             return None
         diagnosis = diagnoses_of(cluster).at(found.key)
         placed = scheduled_condition(found.group)
-        owner = found.group.metadata.controller if found.group else None
+        maker = found.group or found.beside
+        owner = maker.metadata.controller if maker else None
         return {
             "namespace": found.key[0],
-            "name": found.key[1],
+            "name": object_key(found.key)[1],
+            "source": found.source,
             "owner": {"kind": owner.kind, "name": owner.name} if owner else None,
             "workload": found.workload.name if found.workload else None,
             "state": found.state,
@@ -178,7 +206,9 @@ class GangsView:
                 "names": [pod.name for pod in found.members],
             },
             "devices": count_devices(cluster, found),
-            "priority": found.group.spec.priority if found.group else None,
+            "priority": _priority(found)[0],
+            "queue": queue_document(cluster, found.beside) if found.beside else None,
+            "samePods": [object_key(twin)[1] for twin in twins(cluster, found.key)],
             "condition": {"status": placed.status, "reason": placed.reason, "message": placed.message}
             if placed
             else None,
@@ -190,6 +220,15 @@ def count_devices(cluster: Cluster, found: Gang) -> int:
     return len(
         {use.device for pod in found.members if not pod.finished for c in devices_of(cluster, pod) for use in c.devices}
     )
+
+
+def _priority(found: Gang) -> tuple[int | None, str | None]:
+    """The priority and the name of its class, as far as an object says them."""
+    if isinstance(found.beside, KueueWorkload):
+        return found.beside.spec.priority, found.beside.priority_class
+    if found.beside is not None:
+        return None, found.beside.spec.priority_class_name
+    return (found.group.spec.priority, found.group.spec.priority_class_name) if found.group else (None, None)
 
 
 def _disruption(found: Gang) -> str:

@@ -9,6 +9,7 @@ from typing import Final, Literal, NamedTuple
 from msgspec import to_builtins
 
 from ktui.cluster.gangs import display_name, gang, gang_keys
+from ktui.cluster.sources import gang_key, object_key
 from ktui.cluster.state import Cluster, Entity
 from ktui.diagnose.account import Account, Asked, account_of_gang, account_of_pod
 from ktui.diagnose.diagnoses import Diagnoses
@@ -31,6 +32,8 @@ LABEL: Final = 15  # cells of the labels in front
 STOP: Final = "◀"
 _COUNT: Final = 6
 _NAMED: Final = 3  # of many
+_SPEAKERS: Final = {"KueueWorkload": "Kueue", "VolcanoPodGroup": "Volcano"}
+"""Whose words an object's condition holds, where they are not the scheduler's."""
 
 
 class Subject(NamedTuple):
@@ -138,6 +141,10 @@ def target(cluster: Cluster, item: Evidence) -> tuple[Entity, RowKey] | None:
             return "pods", key
         case "PodGroup":
             return "gangs", key
+        case "KueueWorkload":
+            return "gangs", gang_key("kueue", *key)
+        case "VolcanoPodGroup":
+            return "gangs", gang_key("volcano", *key)
         case "Workload":
             return "workloads", key
         case "ResourceClaim":
@@ -172,7 +179,7 @@ def document(subject: Subject, found: Account, what_if: Imagined | None = None) 
     return {
         "kind": subject.kind,
         "namespace": subject.key[0],
-        "name": subject.key[1],
+        "name": object_key(subject.key)[1],
         "state": diagnosis.state,
         "cause": diagnosis.cause,
         "message": diagnosis.message,
@@ -185,7 +192,7 @@ def document(subject: Subject, found: Account, what_if: Imagined | None = None) 
 
 
 def _what_if_document(what_if: Imagined) -> Document:
-    gangs = [{"namespace": other.key[0], "name": other.key[1]} for other in what_if.gangs]
+    gangs = [{"namespace": other.key[0], "name": object_key(other.key)[1]} for other in what_if.gangs]
     return {"change": what_if.change.text, "placeable": what_if.placeable, "gangs": gangs}
 
 
@@ -242,7 +249,7 @@ def _tried(diagnosis: Diagnosis, now: float) -> str:
 
 def _said(diagnosis: Diagnosis, now: float) -> Iterator[Line]:
     for number, item in enumerate(_words(diagnosis)):
-        label = "scheduler says" if not number else ""
+        label = f"{_SPEAKERS.get(item.kind, 'scheduler')} says" if not number else ""
         age = f" · {format_age(now - item.since)} ago" if item.since is not None else ""
         yield Cell(f"{label:<{LABEL}}", "dim"), Cell(item.text), Cell(f"  {item.name}{age}", "dim")
 

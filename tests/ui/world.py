@@ -124,8 +124,9 @@ def phase(kind: str, now: StreamPhase, message: str = "", until: float | None = 
 
 
 def everything_live(**lists: Sequence[Object]) -> list[Frame]:
-    """Lists of every kind (empty unless given by kind), and all streams live."""
-    return [frame for kind in KINDS for frame in (listed(kind, *lists.get(kind, ())), phase(kind, "watching"))]
+    """Lists of every kind of Kubernetes' own (empty unless given by kind) and of those given, and all streams live."""
+    kinds = [name for name, kind in KINDS.items() if not kind.program or name in lists]
+    return [frame for kind in kinds for frame in (listed(kind, *lists.get(kind, ())), phase(kind, "watching"))]
 
 
 def example() -> list[Frame]:

@@ -100,6 +100,13 @@ def pods(draw: st.DrawFn) -> Document:
         [{"name": "claim:x", "resources": [{"resourceID": "cdi=0", "health": "Unhealthy"}]}],
         [{"name": "claim:x/gpu", "resources": [{"resourceID": f"{DRIVER}/n0/d0", "health": "Unhealthy"}]}],
     )
+    metadata["annotations"] = draw(
+        _of(
+            None,
+            *({"kueue.x-k8s.io/workload": name} for name in WORKLOADS),
+            *({"scheduling.k8s.io/group-name": name} for name in GROUPS),
+        )
+    )
     group: Document = draw(
         _of(
             {},
@@ -368,6 +375,88 @@ def jobs(draw: st.DrawFn) -> Document:
     return {"kind": "Job", "metadata": metadata, "spec": {}, "status": {"conditions": draw(_of(None, conditions))}}
 
 
+QUEUES = ("q0", "q1")
+CLUSTER_QUEUES = ("cq0", "cq1")
+_SHORT = "couldn't assign flavors to pod set main: insufficient unused quota for cpu in flavor f, 2 more needed"
+
+
+@st.composite
+def kueue_workloads(draw: st.DrawFn) -> Document:
+    condition = st.fixed_dictionaries(
+        {
+            "type": _of("QuotaReserved", "QuotaReserved", "Admitted", "PodsReady", "Finished", "Evicted"),
+            "status": _of("True", "False"),
+            "reason": _of("Pending", "Inadmissible", "Failed"),
+            "message": _of(None, _SHORT, "ClusterQueue cq0 doesn't exist", "Pending the preemption of 1 workload(s)"),
+        }
+    )
+    return {
+        "kind": "KueueWorkload",
+        "metadata": _owned(draw(_meta(WORKLOADS)), draw(st.lists(_of(*_JOBS), max_size=1))),
+        "spec": {
+            "queueName": draw(_of(*QUEUES)),
+            "active": draw(_of(None, True, False)),
+            "podSets": [{"name": "main", "count": draw(_of(1, 2))}],
+        },
+        "status": {
+            "conditions": draw(st.lists(condition, max_size=3)),
+            "admission": draw(_of(None, {"clusterQueue": "cq1"})),
+            "admissionChecks": draw(_of(None, [{"name": "check", "state": "Retry"}])),
+        },
+    }
+
+
+_inactive = _of(None, None, [{"type": "Active", "status": "False", "reason": "Stopped", "message": "is stopped"}])
+
+
+@st.composite
+def local_queues(draw: st.DrawFn) -> Document:
+    return {
+        "kind": "KueueLocalQueue",
+        "metadata": draw(_meta(QUEUES)),
+        "spec": {"clusterQueue": draw(_of(*CLUSTER_QUEUES))},
+        "status": {"conditions": draw(_inactive)},
+    }
+
+
+@st.composite
+def cluster_queues(draw: st.DrawFn) -> Document:
+    limits = [{"name": "cpu", "nominalQuota": draw(_of("4", "8", "odd"))}]
+    usage = [{"name": "f", "resources": [{"name": "cpu", "total": draw(_of("0", "3"))}]}]
+    return {
+        "kind": "KueueClusterQueue",
+        "metadata": draw(_meta(CLUSTER_QUEUES, namespaced=False)),
+        "spec": {
+            "cohortName": draw(_of(None, None, "all")),
+            "resourceGroups": [{"flavors": [{"name": "f", "resources": limits}]}],
+        },
+        "status": {"conditions": draw(_inactive), "flavorsReservation": draw(_of(None, usage))},
+    }
+
+
+@st.composite
+def volcano_groups(draw: st.DrawFn) -> Document:
+    said = [{"type": "Unschedulable", "status": "True", "message": "queue resource quota insufficient"}]
+    return {
+        "kind": "VolcanoPodGroup",
+        "metadata": draw(_meta(GROUPS)),
+        "spec": {"minMember": draw(_of(None, 1, 2)), "queue": draw(_of(None, *QUEUES))},
+        "status": {
+            "phase": draw(_of(None, "Pending", "Inqueue", "Running", "Unknown", "Completed")),
+            "conditions": draw(_of(None, said)),
+        },
+    }
+
+
+@st.composite
+def volcano_queues(draw: st.DrawFn) -> Document:
+    return {
+        "kind": "VolcanoQueue",
+        "metadata": draw(_meta((*QUEUES, "default"), namespaced=False)),
+        "status": {"state": draw(_of(None, "Open", "Closed"))},
+    }
+
+
 def templates() -> st.SearchStrategy[Document]:
     return st.builds(lambda meta: {"kind": "ResourceClaimTemplate", "metadata": meta}, _meta(TEMPLATES))
 
@@ -385,11 +474,14 @@ _documents: dict[str, st.SearchStrategy[Document]] = {
     "DeviceClass": classes(),
     "Event": events(),
     "Job": jobs(),
+    "KueueWorkload": kueue_workloads(),
+    "KueueLocalQueue": local_queues(),
+    "KueueClusterQueue": cluster_queues(),
+    "VolcanoPodGroup": volcano_groups(),
+    "VolcanoQueue": volcano_queues(),
 }
 _OFTEN = ("Pod", "Pod", "Pod", "ResourceClaim", "ResourceClaim", "ResourceSlice", "DeviceTaintRule", "PodGroup")
-_KINDS = _of(
-    *_OFTEN, "Workload", "HorizontalPodAutoscaler", "ResourceClaimTemplate", "Node", "DeviceClass", "Event", "Job"
-)
+_KINDS = _of(*_OFTEN, *(kind for kind in _documents if kind not in _OFTEN))
 PHASES = ("watching", "waiting", "no-access", "listing", "absent")
 
 Step = tuple[str, str, Any]
@@ -408,7 +500,7 @@ def _lists() -> st.SearchStrategy[Step]:
 
 
 def _phases() -> st.SearchStrategy[Step]:
-    return st.tuples(st.just("phase"), _of("Pod", "PodGroup", "ResourceClaim"), _of(*PHASES))
+    return st.tuples(st.just("phase"), _of("Pod", "PodGroup", "ResourceClaim", "KueueLocalQueue"), _of(*PHASES))
 
 
 def steps(length: int = 30, *, phases: bool = True) -> st.SearchStrategy[list[Step]]:
@@ -417,6 +509,7 @@ def steps(length: int = 30, *, phases: bool = True) -> st.SearchStrategy[list[St
         *(
             st.tuples(st.just("list"), st.just(kind), st.lists(_documents[kind], min_size=2, max_size=4))
             for kind in _documents
+            if not KINDS[kind].program
         )
     )
     events = _events()
