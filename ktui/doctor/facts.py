@@ -77,8 +77,8 @@ class Usage(Struct, frozen=True):
 
 
 class Facts(Struct, kw_only=True):
-    """`served`: version in use by kind. `stale`: API groups of which the server has no present answer. `gates`: feature gates of
-    kube-apiserver. `components`: (component, version) pairs. `skew`: seconds that this machine's clock is ahead of the server's."""
+    """`served`: version in use by kind. `stale`: API groups of which the server has no present answer. `gates`: feature gates
+    of kube-apiserver. `components`: (component, version) pairs. `skew`: seconds that this machine's clock is ahead."""
 
     cluster: Cluster
     recorded: bool = False
