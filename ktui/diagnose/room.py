@@ -93,6 +93,11 @@ class Kinds:
             self._matched[key] = self._matches(want, self._kinds[number])
         return self._matched[key]
 
+    def unknown(self, wants: Iterable[Want]) -> frozenset[int]:
+        """The kinds of which it cannot be told whether they would do for all of these."""
+        every = tuple(wants)
+        return frozenset(n for n in range(len(self._kinds)) if any(self.matches(want, n) is None for want in every))
+
     def values(self, number: int, name: str) -> frozenset[object]:
         """The values of an attribute, each with its type: a list has several, a device without it has none."""
         key = (number, name)

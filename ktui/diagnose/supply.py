@@ -299,6 +299,23 @@ class Supply:
             if _gives_up(imagine(catalog.room(number), without), claims, catalog):
                 yield from (node for node in nodes if self._is_looked_at(part, without, node))
 
+    def doubts(self, part: Part, claims: tuple[ClaimDemand, ...], without: Without) -> bool:
+        """Whether a node that is looked at for the pods has a device of which it cannot be told whether it would do. An
+        expression that fails on one device is an error to the scheduler, which refuses the pods everywhere."""
+        catalog = self.catalog(claims)
+        wants = {ask.want for claim in imagine_claims(claims, without) for asks in claim.requests for ask in asks}
+        unknown = catalog.kinds.unknown(wants)
+        if not unknown:
+            return False
+        if unknown & catalog.floating_kinds():
+            return True
+        return any(
+            self._is_looked_at(part, without, node)
+            for number, nodes in catalog.nodes_with.items()
+            if any(unit.kind in unknown for pool in catalog.room(number) for unit in pool.units)
+            for node in nodes
+        )
+
     def _is_looked_at(self, part: Part, without: Without, node: str) -> bool:
         """Whether the scheduler comes to ask for devices: that is the last of what it asks of a node."""
         if not self.may_run(part, without, node):

@@ -40,6 +40,11 @@ Allowed = Callable[[str], bool]
 
 def placeable(supply: Supply, gang: GangDemand, without: Without) -> bool | None:
     """Whether the gang could be placed now, with some of what stands in the way imagined away; None when it is not known."""
+    found = _find_place(supply, gang, without)
+    return None if found and any(supply.doubts(part, gang.claims, without) for part in gang.parts) else found
+
+
+def _find_place(supply: Supply, gang: GangDemand, without: Without) -> bool | None:
     simple = not gang.shared
     for part in gang.parts:
         if part.demand.shared or floats(supply, part, without):

@@ -352,3 +352,21 @@ def test_a_claim_that_administrators_share_stays_on_its_node() -> None:
     board = Board(nodes, {"n0": devices, "n1": devices}, frozenset(), (), frozenset(), claims, pods, "")
     assert ktui(board, NOTHING) is False
     assert ktui(board, frozenset(("resources",))) is True
+
+
+def test_a_place_is_in_doubt_while_an_expression_fails_on_a_device_of_another_node() -> None:
+    expression = f"device.attributes['{NUMA.partition('/')[0]}'].numaNode == 0"
+    asked: Json = {"deviceClassName": "class", "allocationMode": "ExactCount", "count": 1}
+    claims = {
+        "one": {"requests": [{"name": "r", "exactly": asked | {"selectors": [{"cel": {"expression": expression}}]}}]}
+    }
+    model = {"model": {"string": "a"}}
+    pools: dict[str, list[Json]] = {
+        "n0": [{"name": "d0", "attributes": {**model, NUMA: {"int": 0}}}],
+        "n1": [{"name": "d0", "attributes": model}],
+    }
+    pods: list[tuple[tuple[str, ...], int]] = [(("one",), 1)]
+    for cordoned, said in ((False, None), (True, True)):
+        nodes = {name: {"cpu": 1, "zone": "a", "cordoned": cordoned and name == "n1"} for name in ("n0", "n1")}
+        board = Board(nodes, pools, frozenset(), (), frozenset(), claims, pods, "")
+        assert ktui(board, NOTHING) is said
