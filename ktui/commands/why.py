@@ -68,9 +68,7 @@ def _plain_terminal() -> bool:
 
 def _bar() -> str:
     """Bars are drawn for people only."""
-    if not sys.stdout.isatty():
-        return ""
-    return "#" if _plain_terminal() else "█"
+    return "█" if sys.stdout.isatty() else ""
 
 
 def _text(lines: Iterable[Line]) -> str:
@@ -79,4 +77,4 @@ def _text(lines: Iterable[Line]) -> str:
         width = max(_NARROWEST, shutil.get_terminal_size().columns)
         lines = (broken for line in lines for broken in wrap(line, width))
     texts = ("".join(safe(cell.text) for cell in line).rstrip() for line in lines)
-    return "".join(f"{to_ascii(text.replace(why.STOP, '<')) if _plain_terminal() else text}\n" for text in texts)
+    return "".join(f"{to_ascii(text) if _plain_terminal() else text}\n" for text in texts)

@@ -89,6 +89,10 @@ def _may_act(situation: Situation) -> bool:
     return not situation.replaying and not situation.read_only
 
 
+def _may_ask_why(situation: Situation) -> bool:
+    return situation.row_of in ("gangs", "pods") and situation.has_row
+
+
 def _may_taint(situation: Situation) -> bool:
     return _may_act(situation) and situation.row_of in _DEVICE_VIEWS and situation.has_row
 
@@ -122,6 +126,7 @@ COMMANDS: Final = (
     Command(
         "row.open", "Open the detail of the row", "enter", footer="open", available=lambda s: s.has_row or s.on_map
     ),
+    Command("row.why", "Say why the gang or the pod waits", "w", footer="why", available=_may_ask_why),
     Command("act.taint", "Taint the device of the row", "T", footer="taint", available=_may_taint),
     Command("act.untaint", "Untaint the device of the row", "U", footer="untaint", available=_may_taint),
     Command("act.replicas", "Change minReplicas of the autoscaler", "M", footer="minReplicas", available=_may_scale),

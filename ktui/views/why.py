@@ -28,7 +28,7 @@ from ktui.model.time import format_age, format_time, parse_time
 from ktui.views.base import Cell, Document, Line, RowKey, Style
 from ktui.views.gangs import STYLES, VIEW
 
-LABEL: Final = 15  # cells of the labels in front
+LABEL: Final = 16  # cells of the labels in front
 STOP: Final = "◀"
 _COUNT: Final = 6
 _NAMED: Final = 3  # of many

@@ -16,6 +16,7 @@ from .world import NOW, Scene, ScriptedOpener, degraded, everything_live, record
 
 GOLDENS = Path(__file__).parent / "goldens"
 SIZES = [(80, 24), (120, 40), (200, 60)]
+TOO_BIG = ["t", "o", "o", "minus", "b", "i", "g"]
 SCREENS: dict[str, tuple[Scene, list[str], list[str]]] = {
     # name: (what is shown, keys from the start, texts that show it is complete)
     "triage": (degraded(), ["1"], ["4 need you", "2 of 3"]),
@@ -24,6 +25,17 @@ SCREENS: dict[str, tuple[Scene, list[str], list[str]]] = {
     "gangs": (degraded(), ["2"], ["3 gangs", "7 of 8"]),
     "gang-detail": (degraded(), ["2", "slash", *"train", "enter", "enter"], ["Pods (8)"]),
     "gangs-pending": (recorded("pending", 18), ["2"], ["15 gangs"]),
+    "why-numa": (recorded("pending", 18), ["2", "slash", *"numa", "enter", "w"], ["gang research/numa", "stops here"]),
+    "why-tainted": (
+        recorded("pending", 18),
+        ["2", "slash", *"tainted", "enter", "w"],
+        ["research/tainted", "stops here"],
+    ),
+    "why-too-big": (
+        recorded("pending", 18),
+        ["2", "slash", *TOO_BIG, "enter", "w"],
+        ["research/too-big", "stops here"],
+    ),
     "devices": (recorded("driver-upgrade", 33), ["3"], ["16 devices", "gone"]),
     "map": (degraded(), ["3", "m"], ["■ used"]),
     "claims": (recorded("shared-claims", 17), ["4"], ["2 claims"]),

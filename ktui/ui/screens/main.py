@@ -44,8 +44,10 @@ if TYPE_CHECKING:
     from ktui.ui.session import Opener, Session
     from ktui.ui.taping import Taper
     from ktui.ui.viewmodel import ViewModel
+    from ktui.ui.whypane import WhyPane
     from ktui.ui.widgets.devicemap import DeviceMap
     from ktui.views.base import RowKey
+    from ktui.views.why import Subject
 
 WIDE = 120  # columns from which the detail stands beside the table
 
@@ -88,6 +90,7 @@ class MainScreen(Screen[None]):
         self._detail_key: RowKey | None = None
         self._feeding: Worker[None] | None = None
         self._actor: Actor | None = None
+        self._why: WhyPane | None = None
 
     # --- the first frame: nothing that reads a cluster is imported yet ---
 
@@ -112,7 +115,7 @@ class MainScreen(Screen[None]):
         self._bar("header").set_parts([frame.opening(self._wanted_context or self._opener.title())])
         self._bar("state").set_parts([])
         self._table.clear([(Cell("connecting", "dim"),)])
-        self.remove_class("-detail", "-map")
+        self.remove_class("-detail", "-map", "-why")
 
     def _start(self) -> None:
         self._open_in_background(self._wanted_context)
@@ -303,6 +306,9 @@ class MainScreen(Screen[None]):
     def _paint_detail(self, session: Session, model: ViewModel) -> None:
         if not self.has_class("-detail"):
             return
+        if self.has_class("-why") and (subject := self._subject()) is not None:
+            self._paint_why(session, subject)
+            return
         key = model.cursor
         sections = model.view.detail(session.cluster, key, self._now()) if key is not None else ()
         lines: list[Line] = []
@@ -311,6 +317,22 @@ class MainScreen(Screen[None]):
         pager = self.query_one("#detail", Pager)
         pager.set_lines(lines or [(Cell("gone", "dim"),)], keep_place=key == self._detail_key)
         self._detail_key = key
+
+    def _paint_why(self, session: Session, subject: Subject) -> None:
+        if self._why is None:
+            return
+        pager = self.query_one("#detail", Pager)
+        lines = self._why.lines(session.cluster, subject, self._now(), pager.line_width)
+        pager.set_lines(lines, keep_place=subject == self._detail_key)
+        self._detail_key = subject
+
+    def _subject(self) -> Subject | None:
+        """Whom the row under the cursor asks about, None for rows that wait for nothing."""
+        if self._session is None or (row := self._row) is None:
+            return None
+        from ktui.ui.whypane import subject_of
+
+        return subject_of(self._session.cluster, *row)
 
     # --- what is shown ---
 
@@ -350,8 +372,13 @@ class MainScreen(Screen[None]):
             self._table.redraw()
             self._paint()
 
+    def _show_all(self) -> None:
+        self.query_one(FilterInput).value = ""
+        self._narrow(Filter())
+
     def on_resize(self, event: Resize) -> None:
         self.set_class(event.size.width < WIDE, "-narrow")
+        self.call_after_refresh(self._paint)  # bars fit the pane's new width
 
     # --- commands ---
 
@@ -458,6 +485,9 @@ class MainScreen(Screen[None]):
         if self._view == "timeline":
             self._open_changed()
             return
+        if self.has_class("-why") and (subject := self._subject()) is not None:
+            self._choose_evidence(subject)
+            return
         self._detail_key = None
         self.add_class("-detail")
         self._focus_rows()
@@ -471,13 +501,46 @@ class MainScreen(Screen[None]):
         found = target(deck.session.cluster, key) if deck is not None and key is not None else None
         if deck is None or found is None:
             return
-        view, changed = found
+        self._go_to(*found)
+
+    def _go_to(self, view: Entity, key: RowKey) -> None:
+        """The detail of a row of any view, where the filter lets it pass."""
+        if self._deck is None:
+            return
         self.show_view(view)
-        if deck.model.go_to(changed):
+        if self._deck.model.go_to(key):
             self.add_class("-detail")
             self._focus_rows()
         else:
             notify(self.app, f"not among the {view} shown now", "warning")
+
+    async def run_row_why(self) -> None:
+        """Show why the row waits, or no longer; what it takes is imported when it is first asked for."""
+        whypane = await asyncio.to_thread(importlib.import_module, "ktui.ui.whypane")
+        if self._why is None:
+            self._why = whypane.WhyPane()
+        shown = self.has_class("-why")
+        self.set_class(not shown, "-why", "-detail")
+        self._detail_key = None
+        self._focus_rows()
+        self.call_after_refresh(self._paint)  # only then the pane has its width
+
+    def _choose_evidence(self, subject: Subject) -> None:
+        if self._why is None or self._session is None:
+            return
+        places = self._why.places(self._session.cluster, subject)
+        if not places:
+            notify(self.app, "no view shows what this rests on", "warning")
+            return
+
+        def chosen(name: str | None) -> None:
+            if name is not None:
+                self.remove_class("-why")
+                self._show_all()  # what this rests on need not pass the filter that the gang passed
+                self._go_to(*places[name])
+                self._paint()
+
+        self.app.push_screen(Picker("Go to", list(places)), chosen)
 
     def run_back(self) -> None:
         """One thing at a time: the filter being typed, the detail, the map, the filter, the past."""
@@ -490,7 +553,7 @@ class MainScreen(Screen[None]):
             self.query_one(FilterInput).value = ""
             self._narrow(Filter(problems_only=self._filter.problems_only, namespace=self._filter.namespace))
         elif self.has_class("-detail"):
-            self.remove_class("-detail")
+            self.remove_class("-detail", "-why")
         else:
             self.remove_class("-map")
         self._focus_rows()
@@ -608,8 +671,7 @@ class MainScreen(Screen[None]):
 
     def _context_chosen(self, name: str | None) -> None:
         if name is not None:
-            self._filter = Filter()  # what was looked for on one cluster hides rows of another
-            self.query_one(FilterInput).value = ""
+            self._show_all()  # what was looked for on one cluster hides rows of another
             self._open_in_background(name)
 
     def run_row_yaml(self) -> None:

@@ -139,7 +139,7 @@ def test_the_text_of_a_gang_that_waits_for_devices(ktui: Ktui) -> None:
     assert re.sub(" +", " ", step) == "pool complete 0 ◀ stops here − 2 node-9: 1 of 2 slices, generation 1"
     assert sum("stops here" in line for line in ran.lines) == 1
     assert "█" not in ran.out
-    assert any(line.startswith("scheduler says 0/6 nodes are available") for line in ran.lines)
+    assert any(line.startswith("scheduler says  0/6 nodes are available") for line in ran.lines)
 
 
 def test_the_losses_are_named(ktui: Ktui) -> None:

@@ -79,11 +79,11 @@ def test_the_schedulers_words_come_with_their_age_and_are_not_evidence_twice() -
     lines = shown(Account(Diagnosis("Pending", "NodeConstraints", "no node", {}, (said, other), None, ("uncordon n",))))
     assert lines[0:3] == ["gang ml/g", "no node", "Pending · NodeConstraints · tried 60s ago"]
     assert lines[-5:] == [
-        "scheduler says 0/1 nodes are available.  g-0 · 60s ago",
+        "scheduler says  0/1 nodes are available.  g-0 · 60s ago",
         "",
-        "would help     uncordon n",
+        "would help      uncordon n",
         "",
-        "evidence       Node n: is cordoned · 10m",
+        "evidence        Node n: is cordoned · 10m",
     ]
 
 
