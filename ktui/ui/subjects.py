@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
+from ktui.cluster.sources import GANG_KINDS, gang_source, object_key
 from ktui.cluster.state import Cluster, Entity, TriageKey
 from ktui.model.meta import Key, Object
 from ktui.model.resourceslice import DeviceId
@@ -49,7 +50,9 @@ def _triaged(cluster: Cluster, key: TriageKey) -> tuple[str, Key] | None:
 
 
 def _gang(cluster: Cluster, key: Key) -> tuple[str, Key]:
-    """On 1.35 a gang is a part of a Workload and named WORKLOAD/GROUP."""
+    """On 1.35 a gang is a part of a Workload and named WORKLOAD/GROUP; one of Kueue or Volcano is an object of theirs."""
+    if (source := gang_source(key)) != "podgroup":
+        return (GANG_KINDS[source], object_key(key))
     workload, slash, _ = key[1].partition("/")
     if slash and cluster.group(key) is None:
         return ("Workload", (key[0], workload))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ktui.cluster.allocation import holders
+from ktui.cluster.beside import beside
 from ktui.cluster.state import Cluster
 from ktui.model.event import Event
 from ktui.model.meta import Object
@@ -56,7 +57,7 @@ def _objects(cluster: Cluster, view: Entity, key: RowKey) -> Iterator[Object]:
             if found is not None:
                 yield found
         case "gangs":
-            group = cluster.group(as_key(key))
+            group = cluster.group(as_key(key)) or beside(cluster, as_key(key))
             if group is not None:
                 yield group
             yield from cluster.members(as_key(key))

@@ -215,7 +215,7 @@ def _gang(cluster: Cluster, found: Gang) -> _Need | None:
     if found.state not in gangs.PROBLEMS - {"Unknown"} and not troubles(found):
         return None
     diagnosis = diagnoses_of(cluster).at(found.key)
-    owner = found.group or found.workload
+    owner = found.object
     rank, mark = _severity(found, deliberate=diagnosis.cause in _DELIBERATE)
     return _Need(
         rank=rank,

@@ -15,6 +15,7 @@ from ktui.cluster.sources import gang_key
 from ktui.cluster.state import Cluster
 from ktui.diagnose.diagnoses import diagnoses_of
 from ktui.diagnose.diagnosis import Diagnosis
+from ktui.model.event import Event
 from ktui.model.kueue import (
     KueueAdmissionCheck,
     KueueClusterQueue,
@@ -24,8 +25,11 @@ from ktui.model.kueue import (
 )
 from ktui.model.meta import Object
 from ktui.model.volcano import VolcanoPodGroup, VolcanoQueue
+from ktui.ui.subjects import subject
 from ktui.views import gangs as gangs_view
 from ktui.views import why
+from ktui.views.events import events_behind
+from ktui.views.registry import VIEWS
 from tests.recordings import cluster_at
 from tests.unit import builders as b
 
@@ -397,3 +401,30 @@ def test_pods_alone_make_no_gang_of_another_program() -> None:
     cluster = b.cluster_of(pod_of("volcano", "gone", "a"), pod_of("kueue", "gone", "b"))
     assert gang_keys(cluster) == set()
     assert gang(cluster, gang_key("kueue", b.NAMESPACE, "gone")) is None
+
+
+# --- what else leads to them ---
+
+
+def test_yaml_and_events_of_a_gang_are_those_of_its_object() -> None:
+    made = workload("w", pending(SHORT))
+    said = b.make(
+        Event,
+        {
+            "metadata": b.meta("e"),
+            "involvedObject": {"kind": "Workload", "name": "w", "uid": made.metadata.uid, "namespace": b.NAMESPACE},
+            "reason": "Pending",
+            "message": SHORT,
+        },
+    )
+    cluster = b.cluster_of(made, local(), shared(), said)
+    key = gang_key("kueue", b.NAMESPACE, "w")
+    assert subject(cluster, "gangs", key) == ("KueueWorkload", (b.NAMESPACE, "w"))
+    assert any(SHORT in cell.text for line in events_behind(cluster, "gangs", key, 0.0) for cell in line)
+
+
+def test_the_triage_names_them() -> None:
+    cluster = b.cluster_of(workload("w", pending(SHORT)), local(), shared())
+    row = VIEWS["triage"].row(cluster, ("gangs", gang_key("kueue", b.NAMESPACE, "w")))
+    assert row is not None
+    assert "w (kueue)" in [cell.text for cell in row.cells]
