@@ -18,6 +18,7 @@ from ktui.model.resourceslice import DeviceId
 from ktui.model.time import format_age, parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
 from ktui.views.events import event_lines
+from ktui.views.placement import placement_document, placement_lines
 from ktui.views.shared import (
     OBJECT_KINDS,
     ObjectsView,
@@ -101,11 +102,13 @@ class PodsView(ObjectsView):
             ("created", time_text(parse_time(pod.metadata.creation_timestamp), now)),
         )
         waits = tuple(_why(cluster, pod)) if not pod.spec.node_name and not pod.finished else ()
-        containers = [line for c in devices_of(cluster, pod) for line in _container(cluster, c, health)]
+        found = devices_of(cluster, pod)
+        containers = [line for c in found for line in _container(cluster, c, health)]
         sections = [
             Section(f"Pod {pod.namespace}/{pod.name}", about),
             Section("Why it waits", waits),
             Section("Containers and their devices", tuple(containers)),
+            Section("Together", tuple(placement_lines(cluster, _distinct(found)))),
             Section("Conditions", tuple(_conditions(pod, now))),
             Section("Events", tuple(event_lines(cluster, pod.metadata.uid, now))),
         ]
@@ -116,6 +119,7 @@ class PodsView(ObjectsView):
         if pod is None:
             return None
         health = pod_health(cluster, pod)
+        found = devices_of(cluster, pod)
         return {
             "namespace": pod.namespace,
             "name": pod.name,
@@ -130,8 +134,9 @@ class PodsView(ObjectsView):
                     "devices": [_device(cluster, pod, use, health) for use in c.devices],
                     "waiting": [{"claim": name, "state": state} for name, state in c.waiting],
                 }
-                for c in devices_of(cluster, pod)
+                for c in found
             ],
+            "alignment": placement_document(cluster, _distinct(found)),
         }
 
 
