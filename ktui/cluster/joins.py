@@ -44,7 +44,7 @@ def _pods_alike(old: Pod, new: Pod) -> bool:
         and before.extended_resource_claim_status == after.extended_resource_claim_status
         and old.finished == new.finished
         and old.metadata.owner_references == new.metadata.owner_references
-        and _groups_beside(old) == _groups_beside(new)
+        and _groups_beside_alike(old, new)
         and attempted_by(old) == attempted_by(new)
     )
 
@@ -55,8 +55,15 @@ def pod_group(pod: Pod) -> tuple[Key, ...]:
     return ((pod.metadata.namespace, group), *others) if group else others
 
 
+def _groups_beside_alike(old: Pod, new: Pod) -> bool:
+    a, b = old.metadata, new.metadata
+    return (a.labels == b.labels and a.annotations == b.annotations) or _groups_beside(old) == _groups_beside(new)
+
+
 def _groups_beside(pod: Pod) -> tuple[Key, ...]:
     meta = pod.metadata
+    if not meta.annotations and POD_GROUP_LABEL not in (meta.labels or ()):
+        return ()
     annotations, labels = meta.annotations or {}, meta.labels or {}
     workload = annotations.get(WORKLOAD_ANNOTATION) or labels.get(POD_GROUP_LABEL)
     group = next((name for each in GROUP_ANNOTATIONS if (name := annotations.get(each))), "")

@@ -55,6 +55,8 @@ TriageKey = tuple[Literal["gangs", "devices", "pools", "taints", "autoscalers"],
 _TELLING = ("FailedScheduling", "FailedCreate", "SuccessfulCreate", "FailedResourceClaimCreation")
 """Reasons of events that tell why a gang waits."""
 
+_QUEUES = ("KueueClusterQueue", "KueueLocalQueue", "VolcanoQueue")
+
 
 class Dirty(Struct):
     """Rows to recompute, by entity; `streams` when a source changed its state. Rows also say whether a kind can be read at
@@ -584,6 +586,8 @@ def _taints_as_before(delta: Delta) -> bool:
 
 def _queues_as_before(delta: Delta) -> bool:
     """Whether a queue only counted its jobs anew: it may have thousands, and they do not speak of their number."""
+    if delta.kind not in _QUEUES:
+        return False
     match delta.old, delta.new:
         case (KueueClusterQueue() as old, KueueClusterQueue() as new):
             return old.spec == new.spec and old.status == new.status

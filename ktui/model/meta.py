@@ -78,4 +78,7 @@ Key = tuple[str, str]
 
 def condition(conditions: tuple[Condition, ...] | None, *types: str) -> Condition | None:
     """The first condition whose type is one of `types`."""
-    return next((c for c in conditions or () if c.type in types), None)
+    for found in conditions or ():
+        if found.type in types:
+            return found
+    return None

@@ -182,7 +182,11 @@ class PodStatus(Wire, frozen=True):
     @property
     def says_requests(self) -> bool:
         """Whether the node reports what it has set aside for the pod, or applies to it."""
-        return _says_requests(self) or any(map(_says_requests, self.reports))
+        return _says_requests(self) or any(
+            _says_requests(report)
+            for reports in (self.container_statuses, self.init_container_statuses)
+            for report in reports or ()
+        )
 
 
 def _says_requests(status: PodStatus | ContainerStatus) -> bool:
