@@ -32,8 +32,10 @@ class ViewModel:
     # --- rows ---
 
     def invalidate(self, keys: Iterable[RowKey]) -> None:
-        """These rows may have changed, appeared or gone."""
+        """These rows may have changed, appeared or gone. Those that were painted are computed first."""
         self._dirty.update(dict.fromkeys(keys))
+        for key in self._rows.keys() & self._dirty.keys():
+            self._dirty[key] = self._dirty.pop(key)  # the last is computed first
 
     def rebase(self, cluster: Cluster) -> None:
         """Take the rows from another state; cursor, order and marks stay."""

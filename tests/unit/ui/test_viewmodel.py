@@ -40,6 +40,20 @@ def test_work_is_done_in_slices_from_the_top() -> None:
     assert len(model.index) == 500
 
 
+def test_rows_that_were_painted_are_computed_before_all_others() -> None:
+    state = cluster(listed("Pod", *pods(2_000)))
+    model = ViewModel(VIEWS["pods"], state)
+    model.work(always)
+    painted = [model.index.key_at(position) for position in range(1_000, 1_050)]
+    before = [model.row(key) for key in painted]
+    for number in range(2_000):
+        state.apply(changed("Pod", "MODIFIED", pod(f"p-{number:04}", phase="Failed", version=101)))
+    model.invalidate(("research", f"p-{number:04}") for number in range(2_000))
+    model.work(lambda: False)
+    assert model.behind > 1_000
+    assert all(model.row(key) not in (None, old) for key, old in zip(painted, before, strict=True))
+
+
 def test_a_row_is_the_same_object_until_it_changes() -> None:
     state = cluster(listed("Pod", *pods(2)))
     model = ViewModel(VIEWS["pods"], state)
