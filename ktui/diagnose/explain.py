@@ -101,6 +101,8 @@ def _few(line: Line) -> str:
     if line.short > 0:
         short = line.counts.matching < line.need
         return f"{text} of the {line.counts.matching} there are" if short else text
+    if line.ask.count == 1:
+        return f"{text}, but not enough where its pods may run"
     return f"{text}, but not enough on one node: a pod needs {line.ask.count} together"
 
 

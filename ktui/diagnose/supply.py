@@ -97,7 +97,8 @@ class Table:
             if more := self._supply.extra.get(node, 0):
                 count += more * self._count(node, self._without | FRESH)
         except Undecided as e:
-            self.undecided[node] = str(e)
+            if self._supply.is_looked_at(self._part, self._without, node):
+                self.undecided[node] = str(e)
             count = 0
         before = self._on_node.pop(node, 0)
         self._total += count - before
@@ -297,7 +298,7 @@ class Supply:
         catalog, claims = self.catalog(part.demand.claims), imagine_claims(part.demand.claims, without)
         for number, nodes in catalog.nodes_with.items():
             if _gives_up(imagine(catalog.room(number), without), claims, catalog):
-                yield from (node for node in nodes if self._is_looked_at(part, without, node))
+                yield from (node for node in nodes if self.is_looked_at(part, without, node))
 
     def doubts(self, part: Part, claims: tuple[ClaimDemand, ...], without: Without) -> bool:
         """Whether a node that is looked at for the pods has a device of which it cannot be told whether it would do. An
@@ -310,13 +311,13 @@ class Supply:
         if unknown & catalog.floating_kinds():
             return True
         return any(
-            self._is_looked_at(part, without, node)
+            self.is_looked_at(part, without, node)
             for number, nodes in catalog.nodes_with.items()
             if any(unit.kind in unknown for pool in catalog.room(number) for unit in pool.units)
             for node in nodes
         )
 
-    def _is_looked_at(self, part: Part, without: Without, node: str) -> bool:
+    def is_looked_at(self, part: Part, without: Without, node: str) -> bool:
         """Whether the scheduler comes to ask for devices: that is the last of what it asks of a node."""
         if not self.may_run(part, without, node):
             return False
