@@ -93,7 +93,11 @@ def assess(supply: Supply, gang: GangDemand, named: frozenset[Obstacle] = frozen
         blame = _together(supply, gang, line, possible, named)
     if not blame and not alone and line is not None:
         if placeable(supply, gang, EVERYTHING) is None:
-            reason = "an expression that selects devices cannot be evaluated" if line.counts.unknown else _reason(supply, gang)
+            reason = (
+                "an expression that selects devices cannot be evaluated"
+                if line.counts.unknown
+                else _reason(supply, gang)
+            )
             return Shortage(False, (), (), line, funnel, reason=reason)
         blame = ("use",)  # more than there are, in all or on one node, however many were free
     if alone and not blame:

@@ -208,4 +208,26 @@ SCENARIOS: list[Scenario] = [
         fix=(steps.make("a pod is made in its place", m.pod("phainopepla-3", group="phainopepla")),),
         namespace="neckar",
     ),
+    Scenario(
+        "selectors-and-devices-of-the-network",
+        "Each pod asks for a device of one model. One of the node's own is; the two that every node reaches are of another.",
+        {"bushtit": Truth("Pending", "NoMatchingDevice", {"need": 2, "matching": 1})},
+        [
+            *m.nodes("nickel-1", "nickel-2"),
+            m.slice_("gpu.nickel.example", "nickel-1", m.devices("n", 1, {"shape": "round"})),
+            m.slice_("gpu.nickel.example", "fabric", m.devices("f", 2, {"shape": "flat"}), everywhere=True),
+            m.device_class("nickel", "gpu.nickel.example"),
+            m.template(
+                "round", m.request("r", "nickel", where="device.attributes['gpu.nickel.example'].shape == 'round'")
+            ),
+        ],
+        m.gang("bushtit", 2, made_from="round"),
+        fix=(
+            steps.republish(
+                "another of that model is published",
+                m.slice_("gpu.nickel.example", "fabric", m.devices("f", 2, {"shape": "round"}), everywhere=True),
+            ),
+        ),
+        namespace="aller",
+    ),
 ]
