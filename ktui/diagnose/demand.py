@@ -27,13 +27,10 @@ from ktui.model.claim import (
     Request,
     ResourceClaimTemplate,
 )
-from ktui.model.deviceclass import DeviceClass
+from ktui.model.deviceclass import IMPLICIT_RESOURCE, DeviceClass
 from ktui.model.meta import Key
 from ktui.model.node import NodeSelector
 from ktui.model.pod import Pod
-
-IMPLICIT_CLASS = "deviceclass.resource.kubernetes.io/"
-"""Prefix of the extended resource name that every DeviceClass has without saying so (KEP-5004)."""
 
 
 class Want(Struct, frozen=True):
@@ -254,8 +251,8 @@ def _extended(cluster: Cluster, resources: dict[str, int]) -> Iterator[Extended]
 
 def class_of_resource(cluster: Cluster, resource: str) -> str:
     """The class that serves an extended resource, "" when none does: of several the newest, then the first by name."""
-    if resource.startswith(IMPLICIT_CLASS):
-        implicit = resource.removeprefix(IMPLICIT_CLASS)
+    if resource.startswith(IMPLICIT_RESOURCE):
+        implicit = resource.removeprefix(IMPLICIT_RESOURCE)
         return implicit if device_class(cluster, implicit) is not None else ""
     named = [c for c in cluster.all(DeviceClass) if c.spec.extended_resource_name == resource]
     named.sort(key=lambda c: c.name)

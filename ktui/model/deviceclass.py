@@ -7,6 +7,9 @@ from msgspec import field
 from ktui.model.claim import Selector
 from ktui.model.meta import Object, Wire
 
+IMPLICIT_RESOURCE = "deviceclass.resource.kubernetes.io/"
+"""Prefix of the extended resource name that every DeviceClass has without saying so (KEP-5004)."""
+
 
 class DeviceClassSpec(Wire, frozen=True):
     selectors: tuple[Selector, ...] | None = None

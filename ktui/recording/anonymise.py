@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from msgspec import structs
 
+from ktui.model.deviceclass import IMPLICIT_RESOURCE
 from ktui.model.frame import ActionTaken
 from ktui.model.meta import Object
 from ktui.recording.rewrite import rewrite
@@ -73,7 +74,6 @@ _PREFIXES: Final = {
     "device": "device",
     "uid": "uid",
 }
-_IMPLICIT_RESOURCE: Final = "deviceclass.resource.kubernetes.io/"
 
 # A number, a quantity, a percentage, a truth value: it names nobody.
 _NAMELESS: Final = re.compile(r"[-+]?\d*\.?\d+(?:e[-+]?\d+)?[a-zA-Z%]{0,2}|true|false|", re.IGNORECASE)
@@ -159,8 +159,8 @@ class Anonymous(Plain):
 
     def _key(self, field: str, key: str) -> str:  # noqa: ARG002 - whatever the mapping
         """Keys of labels, attributes and resources are words of others, but one names a device class."""
-        if key.startswith(_IMPLICIT_RESOURCE):
-            return _IMPLICIT_RESOURCE + self._piece(key.removeprefix(_IMPLICIT_RESOURCE), "deviceclass")
+        if key.startswith(IMPLICIT_RESOURCE):
+            return IMPLICIT_RESOURCE + self._piece(key.removeprefix(IMPLICIT_RESOURCE), "deviceclass")
         self._stay.add(key)
         return key
 

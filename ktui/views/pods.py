@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from ktui.cluster.allocation import ContainerDevices, DeviceUse, devices_of, reserved_for
+from ktui.cluster.extended import counted_text
 from ktui.cluster.gangs import display_name
 from ktui.cluster.health import Health, pod_health
 from ktui.cluster.state import Cluster
@@ -18,6 +19,7 @@ from ktui.model.resourceslice import DeviceId
 from ktui.model.time import format_age, parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
 from ktui.views.events import event_lines
+from ktui.views.extended import extended_documents, extended_lines, reported_documents, silence
 from ktui.views.placement import placement_document, placement_lines
 from ktui.views.shared import (
     OBJECT_KINDS,
@@ -61,7 +63,7 @@ class PodsView(ObjectsView):
         unhealthy = any(h.health == "Unhealthy" for h in health.values())
         waiting = [f"{name}: {why}" for container in found for name, why in container.waiting]
         shown, style = _devices_cell(
-            devices, waiting, bad=bad or unhealthy, tainted=any(t.effect != "None" for t in taints)
+            devices, waiting, counted_text(pod), bad=bad or unhealthy, tainted=any(t.effect != "None" for t in taints)
         )
         word = status_word(pod)
         created = parse_time(pod.metadata.creation_timestamp)
@@ -103,11 +105,12 @@ class PodsView(ObjectsView):
         )
         waits = tuple(_why(cluster, pod)) if not pod.spec.node_name and not pod.finished else ()
         found = devices_of(cluster, pod)
-        containers = [line for c in found for line in _container(cluster, c, health)]
+        containers = [line for c in found for line in _container(cluster, pod, c, health)]
         sections = [
             Section(f"Pod {pod.namespace}/{pod.name}", about),
             Section("Why it waits", waits),
             Section("Containers and their devices", tuple(containers)),
+            Section("Extended resources", tuple(extended_lines(cluster, pod, found))),
             Section("Together", tuple(placement_lines(cluster, _distinct(found)))),
             Section("Conditions", tuple(_conditions(pod, now))),
             Section("Events", tuple(event_lines(cluster, pod.metadata.uid, now))),
@@ -133,9 +136,11 @@ class PodsView(ObjectsView):
                     "kind": c.kind,
                     "devices": [_device(cluster, pod, use, health) for use in c.devices],
                     "waiting": [{"claim": name, "state": state} for name, state in c.waiting],
+                    "reported": reported_documents(pod, c),
                 }
                 for c in found
             ],
+            "extended": extended_documents(cluster, pod, found),
             "alignment": placement_document(cluster, _distinct(found)),
         }
 
@@ -155,29 +160,35 @@ def _distinct(found: tuple[ContainerDevices, ...]) -> tuple[DeviceId, ...]:
     return tuple(dict.fromkeys(use.device for container in found for use in container.devices))
 
 
-def _devices_cell(devices: tuple[DeviceId, ...], waiting: list[str], *, bad: bool, tainted: bool) -> tuple[str, Style]:
+def _devices_cell(
+    devices: tuple[DeviceId, ...], waiting: list[str], counted: str, *, bad: bool, tainted: bool
+) -> tuple[str, Style]:
     if devices:
         text = " ".join(device_text(device) for device in devices)
         mark = " (tainted)" if tainted else " (unhealthy)" if bad else ""
         return text + mark, "bad" if bad else "warn" if tainted else ""
-    return (waiting[0], "warn") if waiting else ("", "")
+    return (waiting[0], "warn") if waiting else (counted, "dim" if counted else "")
 
 
-def _container(cluster: Cluster, container: ContainerDevices, health: dict[DeviceId, Health]) -> Iterable[Line]:
+def _container(
+    cluster: Cluster, pod: Pod, container: ContainerDevices, health: dict[DeviceId, Health]
+) -> Iterable[Line]:
     kind = "" if container.kind == "app" else f" ({container.kind})" if container.kind != "pod" else ""
     yield (Cell(f"{container.name}{kind}", "accent"),)
     for use in container.devices:
         taints = taints_of(cluster, use.device)
         report = health.get(use.device)
         extra = " ".join(
-            (*(t.text for t in taints), *((report.health,) if report and report.health != "Healthy" else ()))
+            (*(t.text for t in taints), *((f"{report.health} {report.message}".strip(),) if report else ()))
         )
-        style: Style = "bad" if taints or (report and report.health == "Unhealthy") else ""
+        style: Style = "bad" if taints or (report and report.health == "Unhealthy") else "dim"
         yield (
             Cell(f"  {device_full(use.device)}  "),
             Cell(f"{use.claim} · {use.result.request}  ", "dim"),
             Cell(extra, style),
         )
+    if note := silence(pod, container):
+        yield (Cell(f"  health: {note}", "dim"),)
     for name, state in container.waiting:
         yield (Cell(f"  {name}: {state}", "warn"),)
     if not container.devices and not container.waiting:
