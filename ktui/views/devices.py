@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, cast
 
+from msgspec import to_builtins
+
 from ktui.cluster.counters import used_up
 from ktui.cluster.devices import DeviceInfo, DeviceState, device_ids, device_info, rules_unread
+from ktui.cluster.nodesoftware import NodeSoftware, node_software
 from ktui.cluster.state import Cluster
 from ktui.model.quantity import format_bytes, parse_quantity
 from ktui.model.resourceslice import NUMA_NODE, Device, DeviceId, attribute
-from ktui.views.base import Cell, Column, Document, Row, RowKey, Section, Style, pairs
+from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
 from ktui.views.shared import attribute_text, device_full, device_text
 from ktui.views.taints import taint_document
 
@@ -26,6 +29,7 @@ STYLES: Final[dict[DeviceState, Style]] = {
 }
 _MODEL_NAMES = ("productName", "model", "type")
 """Attributes in which drivers publish what a device is; none of them is standard."""
+_VERSION_NAMES = ("driverVersion", "cudaDriverVersion")
 
 
 class DevicesView:
@@ -33,7 +37,7 @@ class DevicesView:
     title = "Devices"
     order = "pool"
     kinds = ("ResourceSlice",)
-    joins = ("ResourceClaim", "DeviceTaintRule", "Pod")
+    joins = ("ResourceClaim", "DeviceTaintRule", "Pod", "Node")
     columns = (
         Column("pool", "POOL", 12, 2, priority=8),
         Column("device", "DEVICE", 8, 1, priority=9),
@@ -99,6 +103,7 @@ class DevicesView:
             ),
             ("pool status", pool.problem if pool and pool.problem else "", "warn"),
             ("node", info.node),
+            ("version", driver_version_of(device, info.id[0])),
             ("health", f"{info.health.health} {info.health.message}".strip() if info.health else "not reported"),
             ("conflict", "several claims hold this device" if info.conflict else "", "bad"),
         )
@@ -119,6 +124,7 @@ class DevicesView:
                 "Attributes",
                 pairs(*((name, attribute_text(v)) for name, v in sorted((device.attributes or {}).items()))),
             ),
+            Section(f"Node {info.node}", _software(node_software(cluster, info.node))),
             Section("Capacity", pairs(*((name, v.value) for name, v in sorted((device.capacity or {}).items())))),
         ]
         return tuple(section for section in sections if section.lines)
@@ -148,6 +154,8 @@ class DevicesView:
                 for claim, result in info.holders
             ],
             "taints": [taint_document(taint) for taint in info.taints],
+            "driverVersion": driver_version_of(device, info.id[0]) or None,
+            "nodeSoftware": to_builtins(node_software(cluster, info.node)),
             "attributes": {name: attribute_text(value) for name, value in (device.attributes or {}).items()},
             "capacity": {name: str(value.value) for name, value in (device.capacity or {}).items()},
         }
@@ -162,6 +170,11 @@ def users_text(info: DeviceInfo) -> str:
 
 def model_of(device: Device, driver: str) -> str:
     return next((text for name in _MODEL_NAMES if (text := attribute_text(attribute(device, driver, name)))), "")
+
+
+def driver_version_of(device: Device, driver: str) -> str:
+    """Of the kernel driver or the runtime, as the device's own driver publishes it; "" when it does not."""
+    return next((text for name in _VERSION_NAMES if (text := attribute_text(attribute(device, driver, name)))), "")
 
 
 def numa_of(device: Device, driver: str) -> str:
@@ -189,6 +202,20 @@ def _trouble(cluster: Cluster, info: DeviceInfo) -> str:
     if info.state == "unknown":
         return "taint rules cannot be read" if rules_unread(cluster) else "not all claims can be read"
     return "published no longer" if info.state == "gone" else ""
+
+
+def _software(found: NodeSoftware | None) -> tuple[Line, ...]:
+    """What the node's labels say."""
+    if found is None:
+        return ()
+    return pairs(
+        ("product", found.product),
+        ("driver", found.driver_version),
+        ("CUDA", found.cuda_version),
+        ("GPU Operator", found.operator_version),
+        ("driver upgrade", found.upgrade, "" if found.upgrade == "upgrade-done" else "warn"),
+        ("MIG", found.mig, "" if found.mig == "success" else "warn"),
+    )
 
 
 def _from(rule: str) -> str:
