@@ -30,6 +30,14 @@ class CapacityRequest(Wire, frozen=True):
     requests: dict[str, str | int] | None = None
 
 
+class DerivedAttribute(Wire, frozen=True):
+    """An attribute that a claim defines by a CEL expression, for its constraints (gate DRADerivedAttributes, 1.37, alpha). The
+    scheduler works its values out and stores them nowhere."""
+
+    name: str = ""
+    expression: str = ""
+
+
 class DeviceRequest(Wire, frozen=True):
     """`exactly` of a request, or one of its `firstAvailable` alternatives (which alone have a name)."""
 
@@ -41,6 +49,7 @@ class DeviceRequest(Wire, frozen=True):
     admin_access: bool | None = None
     tolerations: tuple[DeviceToleration, ...] | None = None
     capacity: CapacityRequest | None = None
+    derived_attributes: tuple[DerivedAttribute, ...] | None = None
 
 
 class Request(Wire, frozen=True):
@@ -115,6 +124,10 @@ class NetworkData(Wire, frozen=True):
     hardware_address: str | None = None
 
 
+class DriverData(Wire, frozen=True):
+    """That a driver keeps data of its own in the status; the data themselves may hold anything and are not kept."""
+
+
 class DeviceStatus(Wire, frozen=True):
     """status.devices[]: what the driver says of one allocated device."""
 
@@ -124,6 +137,7 @@ class DeviceStatus(Wire, frozen=True):
     share_id: str | None = field(default=None, name="shareID")
     conditions: tuple[Condition, ...] | None = None
     network_data: NetworkData | None = None
+    data: DriverData | None = None
 
 
 class ClaimStatus(Wire, frozen=True):

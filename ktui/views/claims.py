@@ -11,6 +11,7 @@ from ktui.cluster.taints import taints_of
 from ktui.model.claim import EXTENDED_RESOURCE_ANNOTATION, Consumer, DeviceRequest, Request, ResourceClaim
 from ktui.model.time import parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
+from ktui.views.devicestatus import not_ready, status_document, status_lines
 from ktui.views.events import event_lines
 from ktui.views.shared import OBJECT_KINDS, ObjectsView, as_key, device_full, device_text, owner_text, time_text
 from ktui.views.taints import taint_document
@@ -51,6 +52,7 @@ class ClaimsView(ObjectsView):
         devices = " ".join(device_text(result.id) for result in claim.results)
         holders = " ".join(consumer_text(c) for c in claim.status.reserved_for or ())
         tainted = any(t.effect == "NoExecute" for r in claim.results for t in taints_of(cluster, r.id))
+        bad = tainted or any(not_ready(claim, result) for result in claim.results)
         created = parse_time(claim.metadata.creation_timestamp)
         style: Style = "ok" if state.startswith("allocated") else "warn" if state == "pending" else "dim"
         cells = (
@@ -58,7 +60,7 @@ class ClaimsView(ObjectsView):
             Cell(claim.name),
             Cell(state, style),
             Cell(wants),
-            Cell(devices, "bad" if tainted else ""),
+            Cell(devices, "bad" if bad else ""),
             Cell(holders),
             Cell("", "dim"),
         )
@@ -69,7 +71,7 @@ class ClaimsView(ObjectsView):
             uid=claim.metadata.uid,
             namespace=claim.namespace,
             since=created,
-            problem=state == "pending" or tainted,
+            problem=state == "pending" or bad,
         )
 
     def detail(self, cluster: Cluster, key: RowKey, now: float) -> tuple[Section, ...]:
@@ -103,7 +105,10 @@ class ClaimsView(ObjectsView):
             "name": claim.name,
             "state": claim_state(claim),
             "owner": {"kind": owner.kind, "name": owner.name} if owner else None,
-            "requests": [{"name": r.name, "wants": request_text(r)} for r in claim.spec.devices.requests or ()],
+            "requests": [
+                {"name": r.name, "wants": request_text(r), "derivedAttributes": _derived_documents(r)}
+                for r in claim.spec.devices.requests or ()
+            ],
             "devices": [
                 {
                     "driver": r.driver,
@@ -112,6 +117,8 @@ class ClaimsView(ObjectsView):
                     "request": r.request,
                     "shareID": r.share_id,
                     "adminAccess": bool(r.admin_access),
+                    "consumed": {name: str(amount) for name, amount in (r.consumed_capacity or {}).items()},
+                    "status": status_document(claim, r),
                     "taints": [taint_document(taint) for taint in taints_of(cluster, r.id)],
                 }
                 for r in claim.results
@@ -123,12 +130,15 @@ class ClaimsView(ObjectsView):
 
 def request_text(request: Request) -> str:
     """What a request asks for: "2 x gpu.example.com", "all of …", or alternatives joined by "or"."""
-    options = (request.exactly,) if request.exactly else request.first_available or ()
-    return " or ".join(_wanted(option) for option in options)
+    return " or ".join(_wanted(option) for option in _options(request))
 
 
 def consumer_text(consumer: Consumer) -> str:
     return consumer.name if consumer.resource == "pods" else f"{consumer.resource.removesuffix('s')} {consumer.name}"
+
+
+def _options(request: Request) -> tuple[DeviceRequest, ...]:
+    return (request.exactly,) if request.exactly else request.first_available or ()
 
 
 def _wanted(option: DeviceRequest) -> str:
@@ -139,10 +149,13 @@ def _wanted(option: DeviceRequest) -> str:
 def _request_lines(claim: ResourceClaim) -> Iterable[Line]:
     for request in claim.spec.devices.requests or ():
         yield (Cell(f"{request.name}  ", "accent"), Cell(request_text(request)))
-        for option in (request.exactly,) if request.exactly else request.first_available or ():
+        for option in _options(request):
             for selector in option.selectors or ():
                 if selector.cel is not None:
                     yield (Cell("  where ", "dim"), Cell(selector.cel.expression))
+            for derived in option.derived_attributes or ():
+                yield (Cell(f"  {derived.name}", "accent"), Cell(" derived by ", "dim"), Cell(derived.expression))
+                yield (Cell("    for constraints only: its values are stored nowhere", "dim"),)
     for constraint in claim.spec.devices.constraints or ():
         if constraint.match_attribute:
             yield (Cell("one value of ", "dim"), Cell(constraint.match_attribute))
@@ -154,6 +167,13 @@ def _result_lines(cluster: Cluster, claim: ResourceClaim) -> Iterable[Line]:
     for result in claim.results:
         taints = " ".join(t.text for t in taints_of(cluster, result.id))
         yield (Cell(f"{device_full(result.id)}  "), Cell(f"request {result.request}  ", "dim"), Cell(taints, "bad"))
+        yield from status_lines(claim, result)
+
+
+def _derived_documents(request: Request) -> list[Document]:
+    """As declared: what the scheduler makes of them is in no object."""
+    derived = (each for option in _options(request) for each in option.derived_attributes or ())
+    return [{"name": each.name, "expression": each.expression} for each in derived]
 
 
 VIEW = ClaimsView()
