@@ -95,7 +95,7 @@ def assess(supply: Supply, gang: GangDemand, named: frozenset[Obstacle] = frozen
         if placeable(supply, gang, EVERYTHING) is None:
             reason = (
                 "an expression that selects devices cannot be evaluated"
-                if line.counts.unknown
+                if any(found.counts.unknown for found in lines)
                 else _reason(supply, gang)
             )
             return Shortage(False, (), (), line, funnel, reason=reason)
