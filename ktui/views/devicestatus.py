@@ -1,5 +1,5 @@
-"""What claims say of allocated devices (resource.k8s.io ResourceClaim.status): the driver's conditions, network and whether it keeps
-data of its own, and how much of a shared device was taken."""
+"""What claims say of allocated devices (resource.k8s.io ResourceClaim.status): the driver's conditions and network, whether it
+keeps data of its own, and how much of a shared device was taken."""
 
 from __future__ import annotations
 
