@@ -67,9 +67,9 @@ def _claim(spec: Document) -> Document:
 
 
 def _request(request: object) -> object:
-    if not isinstance(request, dict) or "exactly" in request or request.get("firstAvailable"):
+    if not isinstance(request, dict) or request.get("exactly") is not None or request.get("firstAvailable"):
         return request
-    members = {k: v for k, v in request.items() if k != "name"}
+    members = {k: v for k, v in request.items() if k not in ("name", "exactly")}
     return {"name": request.get("name"), "exactly": members}
 
 
