@@ -110,7 +110,7 @@ def _unavailable(cluster: Cluster, found: KueueWorkload, message: str) -> _Held 
     """A queue that is not there, or takes nothing."""
     match = _NO_QUEUE.search(message)
     if match:
-        text = f"queue {found.spec.queue_name}: {message}"
+        text = f"{message} (queue {found.spec.queue_name})"
         return _Held("QueueUnavailable", text, {"queue": match[1]}, (f"a queue {match[1]} that is active",))
     local = local_queue(cluster, found)
     if local is None:
@@ -142,9 +142,7 @@ def _short_of_quota(cluster: Cluster, found: KueueWorkload, message: str) -> _He
     name = cluster_queue_name(cluster, found)
     if never := _NEVER.search(message):
         _, resource, flavor, needed, most = never.groups()
-        text = (
-            f"cluster queue {name}: {needed} {resource} of flavor {flavor} needed, more than the {most} it may ever use"
-        )
+        text = f"{needed} {resource} of flavor {flavor} needed, cluster queue {name} has {most} at most"
         return _Held(
             "QuotaExceeded",
             text,
@@ -160,7 +158,7 @@ def _short_of_quota(cluster: Cluster, found: KueueWorkload, message: str) -> _He
     facts |= {key: value for key, value in (("needed", needed), ("available", left)) if value}
     return _Held(
         "QuotaExceeded",
-        f"cluster queue {name}: {more} more {resource} of flavor {flavor} needed{have}",
+        f"{more} more {resource} of flavor {flavor} needed{have} in cluster queue {name}",
         facts,
         (f"{more} {resource} of flavor {flavor} given back, or added to cluster queue {name}",),
     )

@@ -91,7 +91,10 @@ def test_the_states_are_ktuis() -> None:
     assert states <= set(get_args(GangState))
 
 
-@pytest.mark.parametrize("cause", get_args(Cause))
+_OF_OTHERS = ("QueueUnavailable",)  # of Kueue and Volcano, which these clusters do not have
+
+
+@pytest.mark.parametrize("cause", [cause for cause in get_args(Cause) if cause not in _OF_OTHERS])
 def test_every_cause_is_there_twice(cause: str) -> None:
     count = Counter(t.cause for s in SCENARIOS.values() for t in (*s.gangs.values(), *s.pods.values()))
     assert count[cause] >= 2

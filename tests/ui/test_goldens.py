@@ -25,6 +25,9 @@ SCREENS: dict[str, tuple[Scene, list[str], list[str]]] = {
     "gangs": (degraded(), ["2"], ["3 gangs", "7 of 8"]),
     "gang-detail": (degraded(), ["2", "slash", *"train", "enter", "enter"], ["Pods (8)"]),
     "gangs-pending": (recorded("pending", 18), ["2"], ["15 gangs"]),
+    "kueue": (recorded("kueue", 4), ["2"], ["5 gangs", "8 more cpu"]),
+    "kueue-detail": (recorded("kueue", 4), ["2", "slash", *"second", "enter", "enter"], ["before it"]),
+    "why-kueue": (recorded("kueue", 4), ["2", "slash", *"second", "enter", "w"], ["Kueue says"]),
     "why-numa": (recorded("pending", 18), ["2", "slash", *"numa", "enter", "w"], ["gang research/numa", "stops here"]),
     "why-tainted": (
         recorded("pending", 18),
