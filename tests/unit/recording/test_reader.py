@@ -228,8 +228,8 @@ def test_a_header_may_hold_more(tmp_path: Path) -> None:
 
 
 def test_a_kind_that_this_ktui_does_not_know_is_skipped(tmp_path: Path) -> None:
-    resources = [*HEADER["resources"], {"path": "/apis/kueue.x-k8s.io/v1beta2/workloads", "kind": "KueueWorkload"}]
-    line = {"t": 1, "path": "/apis/kueue.x-k8s.io/v1beta2/workloads", "type": "ADDED", "object": pod("w")}
+    resources = [*HEADER["resources"], {"path": "/apis/example.com/v1/widgets", "kind": "Widget"}]
+    line = {"t": 1, "path": "/apis/example.com/v1/widgets", "type": "ADDED", "object": pod("w")}
     recording = Recording(write(tmp_path, [line], header={**HEADER, "resources": resources}))
     assert frames(recording) == []
     assert sum(recording.notes.values()) == 1
