@@ -28,6 +28,12 @@ DeviceState = Literal[
 ]
 
 
+Disagreement = Literal[
+    "unhealthy, not tainted",  # nothing keeps new pods away
+    "tainted, healthy",  # the taint may have outlived its reason, or the kubelet does not see it
+]
+
+
 class DeviceInfo(NamedTuple):
     id: DeviceId
     state: DeviceState
@@ -47,6 +53,17 @@ class DeviceInfo(NamedTuple):
         """Whether several claims hold a device that is for one only."""
         exclusive = [c for c, r in self.holders if not r.admin_access and not r.share_id]
         return len(exclusive) > 1
+
+    @property
+    def disagreement(self) -> Disagreement | None:
+        """Where taints and the health that kubelets report contradict each other; health is reported of devices in use only."""
+        taint = worst(self.taints)
+        keeps_away = taint is not None and taint.effect != "None"
+        if self.health is None or keeps_away == (self.health.health == "Unhealthy"):
+            return None
+        if keeps_away:
+            return "tainted, healthy" if self.health.health == "Healthy" else None
+        return "unhealthy, not tainted"
 
 
 def device_ids(cluster: Cluster) -> Iterator[DeviceId]:

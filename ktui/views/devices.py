@@ -8,12 +8,13 @@ from typing import Final, cast
 from msgspec import to_builtins
 
 from ktui.cluster.counters import used_up
-from ktui.cluster.devices import DeviceInfo, DeviceState, device_ids, device_info, rules_unread
+from ktui.cluster.devices import DeviceInfo, DeviceState, Disagreement, device_ids, device_info, rules_unread
 from ktui.cluster.nodesoftware import NodeSoftware, node_software
 from ktui.cluster.state import Cluster
 from ktui.model.quantity import format_bytes, parse_quantity
 from ktui.model.resourceslice import NUMA_NODE, Device, DeviceId, attribute
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
+from ktui.views.devicesharing import counter_lines, share_lines, sharing_document
 from ktui.views.shared import attribute_text, device_full, device_text
 from ktui.views.taints import taint_document
 
@@ -26,6 +27,10 @@ STYLES: Final[dict[DeviceState, Style]] = {
     "unusable": "warn",
     "unknown": "dim",
     "gone": "bad",
+}
+_DISAGREE: Final[dict[Disagreement, str]] = {
+    "unhealthy, not tainted": "not tainted: new pods may still get it",
+    "tainted, healthy": "tainted all the same: by a rule that can go, or by the driver for a reason of its own",
 }
 _MODEL_NAMES = ("productName", "model", "type")
 """Attributes in which drivers publish what a device is; none of them is standard."""
@@ -105,6 +110,7 @@ class DevicesView:
             ("node", info.node),
             ("version", driver_version_of(device, info.id[0])),
             ("health", f"{info.health.health} {info.health.message}".strip() if info.health else "not reported"),
+            ("but", _DISAGREE[info.disagreement] if info.disagreement else "", "warn"),
             ("conflict", "several claims hold this device" if info.conflict else "", "bad"),
         )
         held = [
@@ -119,6 +125,8 @@ class DevicesView:
             Section(f"Device {device_full(info.id)}", about),
             Section("Taints", tuple((Cell(f"{t.text}  ", "bad"), Cell(_from(t.rule), "dim")) for t in info.taints)),
             Section("Claims", tuple(held)),
+            Section("Counters it draws on", tuple(counter_lines(cluster, info))),
+            Section("Shares", tuple(share_lines(cluster, info))),
             Section("Pods", tuple((Cell(f"{p.namespace}/{p.name}  "), Cell(p.group, "dim")) for p in info.pods)),
             Section(
                 "Attributes",
@@ -141,6 +149,7 @@ class DevicesView:
             "node": info.node or None,
             "state": info.state,
             "health": info.health.health if info.health else None,
+            "disagreement": info.disagreement,
             "poolStatus": info.pool.status if info.pool else None,
             "allocatedTo": [
                 {
@@ -148,6 +157,7 @@ class DevicesView:
                     "claim": claim.name,
                     "request": result.request,
                     "shareID": result.share_id,
+                    "consumed": {name: str(amount) for name, amount in (result.consumed_capacity or {}).items()},
                     "adminAccess": bool(result.admin_access),
                     "pods": sorted(p.name for p in info.pods if p.namespace == claim.namespace),
                 }
@@ -158,6 +168,7 @@ class DevicesView:
             "nodeSoftware": to_builtins(node_software(cluster, info.node)),
             "attributes": {name: attribute_text(value) for name, value in (device.attributes or {}).items()},
             "capacity": {name: str(value.value) for name, value in (device.capacity or {}).items()},
+            **sharing_document(cluster, info),
         }
 
 
