@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ktui.cluster.sources import gang_text
 from ktui.diagnose.blast import Blast
 from ktui.model.meta import Key
 
@@ -34,5 +35,5 @@ def _counted(keys: Sequence[Key], noun: str) -> str:
 
 
 def _some(keys: Sequence[Key]) -> str:
-    named = ", ".join("/".join(key) for key in keys[:_NAMED])
+    named = ", ".join(gang_text(key) for key in keys[:_NAMED])
     return f"{named} and {len(keys) - _NAMED} more" if len(keys) > _NAMED else named

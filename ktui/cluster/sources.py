@@ -35,3 +35,9 @@ def gang_source(key: Key) -> GangSource:
 def object_key(key: Key) -> Key:
     """The key of the object behind a gang."""
     return key if gang_source(key) == "podgroup" else (key[0], key[1].partition(":")[2])
+
+
+def gang_text(key: Key) -> str:
+    """A gang by its object's name: "NAMESPACE/NAME", and whose it is where it is not Kubernetes' own."""
+    source = gang_source(key)
+    return "/".join(object_key(key)) + ("" if source == "podgroup" else f" ({source})")

@@ -22,6 +22,7 @@ from ktui.actions.plan import AlreadyDoneError, Plan
 from ktui.actions.runner import Outcome, Rehearsal
 from ktui.actions.taint import parse_device, parse_taint, plan_taint
 from ktui.actions.untaint import plan_untaint
+from ktui.cluster.sources import object_key
 from ktui.cluster.state import Cluster
 from ktui.commands.cluster import wanted
 from ktui.errors import KtuiError, UsageError
@@ -43,6 +44,8 @@ _JOINED = (
     "DeviceClass",
     "DeviceTaintRule",
     "Node",
+    "KueueWorkload",
+    "VolcanoPodGroup",
 )
 
 
@@ -242,7 +245,7 @@ def _print_json(
         "gangs": [
             {
                 "namespace": hit.key[0],
-                "name": hit.key[1],
+                "name": object_key(hit.key)[1],
                 "running": hit.running,
                 "left": hit.left,
                 "minCount": hit.needed,
@@ -271,4 +274,4 @@ def _print_json(
 
 
 def _keys(keys: Iterable[Key]) -> list[dict[str, str]]:
-    return [{"namespace": namespace, "name": name} for namespace, name in keys]
+    return [{"namespace": namespace, "name": name} for namespace, name in map(object_key, keys)]

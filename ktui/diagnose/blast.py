@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from ktui.cluster.allocation import holders, users
 from ktui.cluster.gangs import display_name, gang
+from ktui.cluster.joins import pod_group
 from ktui.cluster.state import Cluster
 from ktui.cluster.taints import taints_of, tolerates
 from ktui.diagnose.demand import GangDemand, Want, extended_claim
@@ -128,7 +129,8 @@ def _can_go(pod: Pod) -> bool:
 
 def _gangs(cluster: Cluster, hits: Iterable[PodHit]) -> Iterable[GangHit]:
     going = {hit.key for hit in hits}
-    for key in sorted({(hit.key[0], hit.gang) for hit in hits if hit.gang}):
+    pods = (cluster.pod(hit.key) for hit in hits)
+    for key in sorted({key for pod in pods if pod is not None for key in pod_group(pod)}):
         found = gang(cluster, key)
         if found is not None:
             # A pod that is still starting is not counted as running, so its going takes nothing from that number.

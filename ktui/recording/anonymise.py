@@ -14,7 +14,9 @@ from msgspec import structs
 
 from ktui.model.deviceclass import IMPLICIT_RESOURCE
 from ktui.model.frame import ActionTaken
+from ktui.model.kueue import WORKLOAD_ANNOTATION
 from ktui.model.meta import Object
+from ktui.model.volcano import GROUP_ANNOTATIONS
 from ktui.recording.rewrite import rewrite
 from ktui.recording.writer import Facts, Plain
 from ktui.redact import Secrets
@@ -28,6 +30,7 @@ _WORDS_OF_OTHERS: Final = frozenset(
         "capacity",
         "component",
         "consumed_capacity",
+        "controller_name",
         "default",
         "distinct_attribute",
         "driver",
@@ -47,6 +50,7 @@ _WORDS_OF_OTHERS: Final = frozenset(
         "phase",
         "preemption_policy",
         "qos_class",
+        "queueing_strategy",
         "reason",
         "reporting_component",
         "resource",
@@ -54,8 +58,10 @@ _WORDS_OF_OTHERS: Final = frozenset(
         "resource_version",
         "restart_policy",
         "scheduler_name",
+        "state",
         "status",
         "step",
+        "stop_policy",
         "type",
         "valid_values",
         "version",
@@ -74,6 +80,9 @@ _PREFIXES: Final = {
     "device": "device",
     "uid": "uid",
 }
+
+_NAMING: Final = (WORKLOAD_ANNOTATION, *GROUP_ANNOTATIONS)
+"""Annotations that are a name and nothing else."""
 
 # A number, a quantity, a percentage, a truth value: it names nobody.
 _NAMELESS: Final = re.compile(r"[-+]?\d*\.?\d+(?:e[-+]?\d+)?[a-zA-Z%]{0,2}|true|false|", re.IGNORECASE)
@@ -107,6 +116,8 @@ class Anonymous(Plain):
         kind = type(obj).__name__.lower()
         self._compound(obj.name, kind)
         self._compound(obj.namespace, "ns")
+        for annotation in _NAMING:
+            self._compound((obj.metadata.annotations or {}).get(annotation, ""), "name")
         return rewrite(super().object(obj), self._change, self._key)
 
     def text(self, text: str) -> str:

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from ktui.cluster.gangs import gang, gang_keys
-from ktui.cluster.sources import gang_key
+from ktui.cluster.sources import gang_key, gang_text
 from ktui.cluster.state import Cluster
+from ktui.diagnose.blast import blast_of_taint
 from ktui.diagnose.diagnoses import diagnoses_of
 from ktui.diagnose.diagnosis import Diagnosis
 from ktui.model.event import Event
@@ -24,7 +25,9 @@ from ktui.model.kueue import (
     KueueWorkload,
 )
 from ktui.model.meta import Object
+from ktui.model.resourceslice import DeviceTaint
 from ktui.model.volcano import VolcanoPodGroup, VolcanoQueue
+from ktui.recording.anonymise import Anonymous
 from ktui.ui.subjects import subject
 from ktui.views import gangs as gangs_view
 from ktui.views import why
@@ -428,3 +431,30 @@ def test_the_triage_names_them() -> None:
     row = VIEWS["triage"].row(cluster, ("gangs", gang_key("kueue", b.NAMESPACE, "w")))
     assert row is not None
     assert "w (kueue)" in [cell.text for cell in row.cells]
+
+
+def test_a_taint_names_the_gangs_that_fall_short() -> None:
+    claim = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "c"}]}
+    members = (pod_of("kueue", "w", "a", node="n", spec=claim), pod_of("kueue", "w", "b", node="n"))
+    held = b.claim("c", [b.result("gpu-0")], reserved=[b.pod_consumer("a")])
+    cluster = b.cluster_of(workload("w", RESERVED, ADMITTED), local(), *members, held, b.piece("s", ["gpu-0"]))
+    hit = DeviceTaint(key="example.com/xid", value="79", effect="NoExecute")
+    found = blast_of_taint(cluster, (b.DRIVER, "node-1", "gpu-0"), hit).gangs
+    assert [(gang.name, gang.running, gang.left, gang.needed) for gang in found] == [("w (kueue)", 2, 1, 2)]
+    assert gang_text(found[0].key) == f"{b.NAMESPACE}/w (kueue)"
+
+
+@pytest.mark.parametrize("source", ["kueue", "volcano"])
+def test_an_anonymised_recording_still_joins_pods_whatever_their_group_is_called(source: str) -> None:
+    treat = Anonymous()
+    made: Object = workload("train") if source == "kueue" else group("Running")
+    name = made.name
+    pod = treat.object(
+        pod_of(source, name, "p", node="n")
+    )  # the pod comes first, and its group has an ordinary word for a name
+    cluster = b.cluster_of(pod, treat.object(made))
+    (key,) = gang_keys(cluster)
+    found = gang(cluster, key)
+    assert found is not None
+    assert [member.name for member in found.members] == [pod.name]
+    assert name not in key[1].split(":")
