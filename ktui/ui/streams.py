@@ -67,12 +67,21 @@ def _progress(stream: Stream) -> str:
 
 
 def _resource(kind: str) -> str:
-    return KINDS[kind].plural if kind in KINDS else kind
+    known = KINDS.get(kind)
+    if known is None:
+        return kind
+    return f"{known.plural} of {known.program}" if known.program else known.plural
 
 
 def _remedy(stream: Stream) -> str:
     known = KINDS.get(stream.source.kind)
     return stream.message or (known.enable if known else "") or "the cluster does not serve it"
+
+
+def _not_missed(stream: Stream) -> bool:
+    """Whether the kind is of a program that is not installed: nobody expects it then."""
+    known = KINDS.get(stream.source.kind)
+    return stream.phase == "absent" and known is not None and bool(known.program)
 
 
 def worst(streams: Sequence[Stream]) -> Stream | None:
@@ -120,7 +129,7 @@ def emptiness(view: View, cluster: Cluster, total: int, behind: int, now: float)
         return ((Cell(f"preparing {behind:,} {title}", "dim"),),)
     if cluster.synced(*view.kinds):
         streams = cluster.streams_of((*view.kinds, *view.joins))
-        unread = [s for s in streams if s.phase == "absent" or not s.synced]
+        unread = [s for s in streams if (s.phase == "absent" or not s.synced) and not _not_missed(s)]
         # A gang may be there without pods: its group alone, which is among the joins, makes a row.
         first = f"No {title}." if all(s.phase == "absent" for s in unread) else f"No {title} seen."
         return ((Cell(first),), *((Cell(describe(stream, now).text, "dim"),) for stream in unread))

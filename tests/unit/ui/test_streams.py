@@ -6,6 +6,7 @@ import pytest
 
 from ktui.cluster.state import Cluster
 from ktui.model.frame import ActionTaken, Frame, Mark, Source, StreamPhase, StreamState
+from ktui.model.kinds import KINDS
 from ktui.ui.glyphs import UNICODE
 from ktui.ui.streams import emptiness, summary, view_state
 from ktui.views.base import Line
@@ -76,6 +77,18 @@ def test_what_is_not_installed_says_what_to_do() -> None:
     said = " ".join(words(emptiness(gangs, state, 0, 0, NOW)))
     assert "podgroups not installed" in said
     assert "feature-gates" in said
+
+
+def test_programs_that_are_not_installed_are_not_mentioned() -> None:
+    kinds = [name for name, kind in KINDS.items() if kind.program]
+    without = cluster(*everything_live(), *(phase(kind, "absent") for kind in kinds))
+    assert words(emptiness(VIEWS["gangs"], without, 0, 0, NOW)) == ["No gangs."]
+    assert view_state(VIEWS["gangs"], without, NOW).text == "live"
+
+
+def test_kinds_of_programs_are_told_from_those_of_the_same_name() -> None:
+    state = cluster(*everything_live(), phase("KueueWorkload", "no-access"))
+    assert "no access to workloads of Kueue" in view_state(VIEWS["gangs"], state, NOW).text
 
 
 def test_rows_that_are_filtered_out_are_not_called_empty() -> None:
