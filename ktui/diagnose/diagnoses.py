@@ -62,7 +62,6 @@ class Diagnoses:
         self._cluster = cluster
         self._supply = Supply(cluster)
         self._sight = cluster.sight
-        self._seen = cluster.revision
         self._position = cluster.gang_journal.position
         self._revision, self._epoch = self._supply.revision, self._supply.epoch
         self._read = self._readable()

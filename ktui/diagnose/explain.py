@@ -23,6 +23,7 @@ from ktui.diagnose.supply import Supply
 from ktui.diagnose.trial import placeable
 from ktui.model.claim import Constraint
 from ktui.model.quantity import format_bytes
+from ktui.model.resourceslice import PoolId
 
 
 class Told(NamedTuple):
@@ -56,59 +57,83 @@ def _told(supply: Supply, gang: GangDemand, found: Shortage, blame: Obstacle) ->
 
 
 def _facts(supply: Supply, gang: GangDemand, found: Shortage, blame: Obstacle) -> tuple[dict[str, object], str]:
+    if blame == "resources":
+        return _resources(supply, gang)
+    if blame == "placement":
+        return _placement(supply, gang)
     line = found.line
-    match blame:
-        case "resources":
-            name, asked, most = lacking_resource(supply, gang)
-            text = f"not enough {name}: a pod asks for {amount(name, asked)}, the most left on a node is {amount(name, most)}"
-            return {"resource": name}, text
-        case "placement":
-            obstacle = node_obstacle(supply, gang)
-            what = f"{obstacle.kind} {obstacle.text}".strip() if obstacle else "node constraints"
-            return {"selector": obstacle.text if obstacle else ""}, f"no node that has room is allowed: {what}"
     if line is None:
         raise ValueError(f"{blame} without a request for devices")
-    need, counts = line.need, line.counts
     match blame:
         case "pools":
             return _pool(supply, gang, line)
         case "taints":
-            key = blocking_taint(line, _catalog(supply, gang))
-            held = counts.complete - counts.untainted
-            return {
-                "need": need,
-                "free": counts.free,
-                "taint": key,
-            }, f"{_needs(need, counts.free)}, {held} tainted {key}"
+            facts, taint = _taint(supply, gang, line)
+            return facts, f"{taint}: {_needs(line)}"
         case "selectors":
-            have = "no device matches" if not counts.matching else f"{counts.matching} of {need} needed devices match"
-            return {"need": need, "matching": counts.matching}, f"{have}: {_asked(line)}"
+            return _selectors(line)
         case "constraints":
-            rule = _constraint(supply, gang)
-            name = (rule.match_attribute or rule.distinct_attribute or "") if rule else ""
-            word = "the same" if rule and rule.match_attribute else "different"
-            many = line.ask.count
-            if line.ask.all:
-                text = f"asks for all devices of a node, and on some node not all of them have {word} {name.rpartition('/')[2]}"
-                return {"attribute": name}, text
-            return {"attribute": name}, f"no node has {many} free devices with {word} {name.rpartition('/')[2]}"
+            return _rule(supply, gang, line)
         case _:
-            return {"need": need, "free": counts.free}, _few(line)
+            return {"need": line.need, "free": line.counts.free}, _few(line)
+
+
+def _resources(supply: Supply, gang: GangDemand) -> tuple[dict[str, object], str]:
+    name, asked, most = lacking_resource(supply, gang)
+    text = f"not enough {name}: a pod asks for {amount(name, asked)}, the most left on a node is {amount(name, most)}"
+    return {"resource": name}, text
+
+
+def _placement(supply: Supply, gang: GangDemand) -> tuple[dict[str, object], str]:
+    obstacle = node_obstacle(supply, gang)
+    if obstacle is None:
+        return {"selector": ""}, "no node that has room may be used"
+    match obstacle.kind:
+        case "taint":
+            text = f"nodes with room are tainted {obstacle.text}"
+        case "unschedulable":
+            text = "nodes with room are cordoned"
+        case _:
+            text = f"no node with room matches {obstacle.text}"
+    return {"selector": obstacle.text}, text
+
+
+def _taint(supply: Supply, gang: GangDemand, line: Line) -> tuple[dict[str, object], str]:
+    key = blocking_taint(line, _catalog(supply, gang))
+    facts: dict[str, object] = {"need": line.need, "free": line.counts.free, "taint": key}
+    return facts, f"{line.counts.complete - line.counts.untainted} tainted {key}"
+
+
+def _selectors(line: Line) -> tuple[dict[str, object], str]:
+    matching = line.counts.matching
+    have = f"{matching} of {line.need} needed devices match" if matching else "no device matches"
+    return {"need": line.need, "matching": matching}, f"{have}: {_asked(line)}"
+
+
+def _rule(supply: Supply, gang: GangDemand, line: Line) -> tuple[dict[str, object], str]:
+    rule = _constraint(supply, gang)
+    name = (rule.match_attribute or rule.distinct_attribute or "") if rule else ""
+    what = f"{'the same' if rule and rule.match_attribute else 'different'} {name.rpartition('/')[2]}"
+    if line.ask.all:
+        text = f"asks for all devices of a node, and on some node not all of them have {what}"
+    else:
+        text = f"no node has {line.ask.count} free devices with {what}"
+    return {"attribute": name}, text
 
 
 def _few(line: Line) -> str:
-    text = _needs(line.need, line.counts.free)
     if line.short > 0:
-        short = line.counts.matching < line.need
-        return f"{text} of the {line.counts.matching} there are" if short else text
+        few = line.counts.matching < line.need
+        return f"{_needs(line)} of the {line.counts.matching} there are" if few else _needs(line)
     if line.ask.count == 1:
-        return f"{text}, but not enough where its pods may run"
-    return f"{text}, but not enough on one node: a pod needs {line.ask.count} together"
+        return f"{_needs(line)}, but not enough where its pods may run"
+    return f"{_needs(line)}, but not enough on one node: a pod needs {line.ask.count} together"
 
 
-def _needs(need: int, free: int) -> str:
-    are = "is" if free == 1 else "are"
-    return f"needs {need} device{'s' if need != 1 else ''}, {free or 'none'} {are} free"
+def _needs(line: Line) -> str:
+    free = line.counts.free
+    have = f"{free} are free" if free > 1 else f"{free or 'none'} is free"
+    return f"needs {line.need} device{'s' if line.need != 1 else ''}, {have}"
 
 
 def _pool(supply: Supply, gang: GangDemand, line: Line) -> tuple[dict[str, object], str]:
@@ -151,6 +176,9 @@ def _without_rule(gang: GangDemand, rule: Constraint) -> GangDemand:
 
 
 def _in_short(supply: Supply, gang: GangDemand, found: Shortage, blame: Obstacle) -> str:
+    """What else is in the way, after the cause was given."""
+    if blame == "taints" and found.line is not None:
+        return _taint(supply, gang, found.line)[1]
     return _facts(supply, gang, found, blame)[1]
 
 
@@ -159,7 +187,7 @@ def hint(supply: Supply, gang: GangDemand, found: Shortage, blame: Obstacle) -> 
     match blame:
         case "pools" if line is not None:
             pool_id = incomplete_pool(supply, gang, line, _catalog(supply, gang))
-            return f"the driver publishes all slices of pool {pool_id[1]}" if pool_id else ""
+            return _whole(supply, pool_id) if pool_id else ""
         case "taints" if line is not None:
             return f"untaint its devices ({blocking_taint(line, _catalog(supply, gang))})"
         case "selectors":
@@ -178,6 +206,13 @@ def hint(supply: Supply, gang: GangDemand, found: Shortage, blame: Obstacle) -> 
             return "nodes that the pods may run on"
         case _:
             return ""
+
+
+def _whole(supply: Supply, pool_id: PoolId) -> str:
+    pool = supply.cluster.pool(pool_id)
+    if pool is not None and pool.status == "invalid":
+        return f"the driver publishes pool {pool_id[1]} without its fault"
+    return f"the driver publishes all slices of pool {pool_id[1]}"
 
 
 def amount(resource: str, value: int) -> str:

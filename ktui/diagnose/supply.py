@@ -125,6 +125,7 @@ class Supply:
         self._edits = Edits()
         self.extra: dict[str, int] = {}  # node → how many more like it, and empty, there are imagined to be
         self._given_back: dict[str, dict[str, int]] = {}  # node → what pods that are imagined gone had of it
+        self._seen = cluster.revision
         self._position = cluster.journal.position
         self.knows_nodes = False
         self._everywhere = self._for_all()
@@ -136,6 +137,9 @@ class Supply:
 
     def sync(self) -> None:
         """Look again at the nodes that have changed since the last time."""
+        if self.cluster.revision == self._seen:
+            return
+        self._seen = self.cluster.revision
         self._position, changed = self.cluster.journal.since(self._position)
         everywhere = self._for_all()
         if changed is None or everywhere != self._everywhere:

@@ -105,7 +105,7 @@ async def test_it_follows_what_changes() -> None:
     async with running(opener, WIDE) as (_, pilot):
         await at_gang(pilot, "tainted")
         await pilot.press("w")
-        await shows(pilot, "needs 2 devices, none are free, 2 tainted example.com/maintenance")
+        await shows(pilot, "2 tainted example.com/maintenance: needs 2 devices, none is free")
         cluster = opener.sessions[-1].cluster
         rule = cluster.stores["DeviceTaintRule"].objects["", "maintenance"]
         opener.feed.give(Changed(source("DeviceTaintRule"), "DELETED", rule))
