@@ -15,6 +15,7 @@ from ktui.model.quantity import format_bytes, parse_quantity
 from ktui.model.resourceslice import NUMA_NODE, Device, DeviceId, attribute
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
 from ktui.views.devicesharing import counter_lines, share_lines, sharing_document
+from ktui.views.eviction import tolerance
 from ktui.views.shared import attribute_text, device_full, device_text
 from ktui.views.taints import taint_document
 
@@ -118,6 +119,7 @@ class DevicesView:
                 Cell(f"{claim.namespace}/{claim.name}  "),
                 Cell(f"request {result.request}  ", "dim"),
                 Cell(_share(result.share_id)),
+                Cell("  ".join(said for t in info.taints if (said := tolerance(result, t.taint))), "dim"),
             )
             for claim, result in info.holders
         ]

@@ -15,6 +15,7 @@ from ktui.model.resourceslice import DeviceId, DeviceTaint
 from ktui.model.taintrule import EVICTION_IN_PROGRESS, DeviceTaintRule
 from ktui.model.time import parse_time
 from ktui.views.base import Cell, Column, Document, Row, RowKey, Section, Style, pairs
+from ktui.views.eviction import fate_document, fate_lines, fates, summary
 from ktui.views.shared import device_full, time_text
 
 _COUNTED: Final = 512
@@ -61,11 +62,11 @@ class TaintsView:
         pods = _pods(cluster, devices)
         source = f"rule {rule.name}" if rule else "driver"
         progress = eviction(rule)
-        everything = rule is not None and not rule.exact
+        reach = _reach(rule)
         cells = (
             Cell(_text(taint)),
             Cell(taint.effect, _EFFECT_STYLE.get(taint.effect, "dim")),
-            Cell(where, "bad" if everything and where.startswith("EVERY") else "warn" if everything else ""),
+            Cell(where, reach),
             Cell(source, "" if rule else "dim"),
             Cell(f"{len(devices)}{more}", "" if devices else "warn"),
             Cell(f"{len(pods)}{more}", _EFFECT_STYLE.get(taint.effect, "") if pods else "dim"),
@@ -103,7 +104,7 @@ class TaintsView:
         said = _condition(rule)
         about = pairs(
             ("effect", taint.effect, _EFFECT_STYLE.get(taint.effect, "dim")),
-            ("selects", where),
+            ("selects", where, _reach(rule)),
             (
                 "matches",
                 "" if devices or not cluster.readable("ResourceSlice") else "no device that is published",
@@ -111,13 +112,13 @@ class TaintsView:
             ),
             ("source", f"DeviceTaintRule {rule.name}" if rule else "published by the driver: no person can remove it"),
             ("added", time_text(parse_time(taint.time_added), now)),
-            ("eviction", f"{said.reason}: {said.message}" if said else ""),
+            ("controller", f"{eviction(rule)}: {said.message}" if said else ""),
+            ("pods", summary(hit := fates(cluster, devices, taint))),
         )
-        pods = tuple((Cell(f"{pod.namespace}/{pod.name}  "), Cell(pod.group, "dim")) for pod in _pods(cluster, devices))
         sections = [
             Section(f"Taint {_text(taint)}", about),
             Section(f"Devices ({len(devices)})", tuple((Cell(device_full(d)),) for d in devices[:200])),
-            Section(f"Pods that use them ({len(pods)})", pods[:200]),
+            Section(f"Pods that use them ({len(hit)})", tuple(fate_lines(hit[:200], taint, now))),
         ]
         return tuple(section for section in sections if section.lines)
 
@@ -132,7 +133,7 @@ class TaintsView:
             **taint_document(EffectiveTaint(taint, "rule" if rule else "slice", rule.name if rule else "")),
             "selects": where,
             "devices": [{"driver": d[0], "pool": d[1], "device": d[2]} for d in devices],
-            "pods": [{"namespace": p.namespace, "name": p.name} for p in _pods(cluster, devices)],
+            "pods": [fate_document(fate) for fate in fates(cluster, devices, taint)],
             "eviction": {"status": said.status, "reason": said.reason, "message": said.message} if said else None,
         }
 
@@ -145,6 +146,14 @@ def eviction(rule: DeviceTaintRule | None) -> str:
     if said.observed_generation is not None and said.observed_generation != rule.metadata.generation:
         return "not seen yet"
     return said.reason or ""
+
+
+def _reach(rule: DeviceTaintRule | None) -> Style:
+    """A rule for one device is as it should be; one that is not even kept to a pool hits devices nobody thought of."""
+    selector = rule.spec.device_selector if rule else None
+    if selector is None or (rule is not None and rule.exact):
+        return ""
+    return "warn" if selector.driver and selector.pool else "bad"
 
 
 def _condition(rule: DeviceTaintRule | None) -> Condition | None:

@@ -322,7 +322,8 @@ def test_json_of_a_rule_names_whom_it_hits() -> None:
     claim = b.claim("c", [b.result("gpu-0")], reserved=[b.pod_consumer("p")])
     row, item = only("taints", b.piece("s", ["gpu-0", "gpu-1"]), claim, user, b.rule("r", {"pool": "node-1"}))
     assert [d["device"] for d in item["devices"]] == ["gpu-0", "gpu-1"]
-    assert item["pods"] == [{"namespace": "ml", "name": "p"}]
+    eviction = {"what": "goes", "afterSeconds": 0}
+    assert item["pods"] == [{"namespace": "ml", "name": "p", "eviction": eviction}]
     assert (cell("taints", row, "count"), cell("taints", row, "pods")) == ("2", "1")
 
 
