@@ -1,4 +1,4 @@
-"""Finds what changes: gangs, pods, claims, taints, autoscalers, sources and marks, each as one fact with its time.
+"""Finds what changes: gangs, pods, claims, taints, health, autoscalers, sources and marks, each as one fact with its time.
 
 A reducer: it is shown every change of the state once, and compares before with after. That costs the same whatever the size of
 the cluster; a gang is counted anew ten times a second at most, however many of its pods change.
@@ -7,10 +7,11 @@ Facts only: `ktui.views.timeline` has the words. What the first lists hold is wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from ktui.cluster.gangs import GangState, gang, gang_keys
+from ktui.cluster.health import Health, pod_health
 from ktui.cluster.state import Cluster, Dirty
 from ktui.cluster.store import Delta
 from ktui.cluster.timeline import Change, Timeline, What
@@ -51,6 +52,7 @@ class Chronicler:
         self._counted = 0.0  # when gangs were counted last
         self._states: dict[Key, GangState] = {}
         self._touched: dict[Key, None] = {}  # gangs to be counted
+        self._health: dict[DeviceId, str] = {}  # of devices whose health was reported anew, the last word
         self._uncounted: set[Key] | None = None  # gangs of the first lists; None before all of these are in
 
     def steps(self, frame: Frame, at: float) -> Iterator[Dirty]:
@@ -101,8 +103,17 @@ class Chronicler:
         ):
             self._note(what, "gangs", key, before or "", f"{found.running} of {found.wanted_text}")
 
-    def _note(self, what: What, view: str, key: tuple[str, ...], before: str = "", after: str = "") -> None:
-        self._timeline.add(Change(self._at, what, view, key, before, after))
+    def _note(
+        self,
+        what: What,
+        view: str,
+        key: tuple[str, ...],
+        before: str = "",
+        after: str = "",
+        *,
+        device: tuple[str, ...] = (),
+    ) -> None:
+        self._timeline.add(Change(self._at, what, view, key, before, after, device=device))
 
     def _see_stream(self, frame: StreamState) -> None:
         known = self._cluster.streams.get(frame.source.id)
@@ -122,9 +133,7 @@ class Chronicler:
             case (ResourceClaim() | None as old, ResourceClaim() | None as new):
                 self._see_claim(delta.key, old, new)
             case (DeviceTaintRule() | None as old, DeviceTaintRule() | None as new):
-                self._see_taint(
-                    ("rule", delta.key[1]), old.spec.taint if old else None, new.spec.taint if new else None
-                )
+                self._see_rule(("rule", delta.key[1]), old, new)
             case (ResourceSlice() as old, ResourceSlice() as new):
                 self._see_slice(old, new)
             case (HorizontalPodAutoscaler() as old, HorizontalPodAutoscaler() as new):
@@ -141,11 +150,33 @@ class Chronicler:
             if known is None or known.status != "True":
                 self._note("PodEvicted", "pods", new.key, after=disrupted.message or disrupted.reason or "")
 
+        if old.health != new.health:
+            self._see_health(pod_health(self._cluster, old), pod_health(self._cluster, new))
+
+    def _see_health(self, before: Mapping[DeviceId, Health], after: Mapping[DeviceId, Health]) -> None:
+        """What the kubelet reports of a pod's devices. Several pods of one device bring the same news, and that the devices of a
+        new pod are healthy is none."""
+        for device, report in after.items():
+            was = self._health.get(device) or (before[device].health if device in before else "Healthy")
+            self._health[device] = report.health
+            if report.health == was:
+                continue
+            if report.health == "Unhealthy":
+                self._note("DeviceUnhealthy", "devices", device, after=report.message)
+            else:
+                what: What = "DeviceHealthy" if report.health == "Healthy" else "DeviceHealthChanged"
+                self._note(what, "devices", device, was, report.health)
+
     def _see_claim(self, key: Key, old: ResourceClaim | None, new: ResourceClaim | None) -> None:
         before, after = _devices(old), _devices(new)
         if before == after:
             return
         self._note("ClaimAllocated" if after else "ClaimReleased", "claims", key, before, after)
+
+    def _see_rule(self, key: tuple[str, ...], old: DeviceTaintRule | None, new: DeviceTaintRule | None) -> None:
+        rule = new or old
+        device = (rule.exact if rule else None) or ()
+        self._see_taint(key, old.spec.taint if old else None, new.spec.taint if new else None, device)
 
     def _see_slice(self, old: ResourceSlice, new: ResourceSlice) -> None:
         """Taints that the driver published. A slice that comes or goes as a whole is a change of the pool, not of taints."""
@@ -155,11 +186,13 @@ class Chronicler:
             key = ("slice", *device, *taint)
             self._see_taint(key, before.get(at), after.get(at))
 
-    def _see_taint(self, key: tuple[str, ...], old: DeviceTaint | None, new: DeviceTaint | None) -> None:
+    def _see_taint(
+        self, key: tuple[str, ...], old: DeviceTaint | None, new: DeviceTaint | None, device: tuple[str, ...] = ()
+    ) -> None:
         before, after = _text(old), _text(new)
         if before != after:
             what: What = "TaintChanged" if old and new else "TaintAdded" if new else "TaintRemoved"
-            self._note(what, "taints", key, before, after)
+            self._note(what, "taints", key, before, after, device=device)
 
     def _see_autoscaler(self, old: HorizontalPodAutoscaler, new: HorizontalPodAutoscaler) -> None:
         if old.min_replicas != new.min_replicas:

@@ -29,6 +29,9 @@ What = Literal[
     "MinReplicasChanged",
     "DeviceTainted",
     "DeviceUntainted",
+    "DeviceUnhealthy",
+    "DeviceHealthy",
+    "DeviceHealthChanged",
     "MinReplicasSet",
     "ActionRefused",
     "ActionUnclear",
@@ -41,7 +44,7 @@ What = Literal[
 class Change(Struct, frozen=True):
     """One fact. `view` (its id) and `key` are the row it is about, "" and () where there is none; of a source, `key` is its kind.
     `before` and `after` are values as they stand in the objects, "" where there is none. `who` did it: of actions through ktui,
-    "" where that is not known."""
+    "" where that is not known. `device`: of a taint rule, the one that it names, () where it selects several."""
 
     at: float  # Unix seconds
     what: What
@@ -50,6 +53,7 @@ class Change(Struct, frozen=True):
     before: str = ""
     after: str = ""
     who: str = ""
+    device: tuple[str, ...] = ()
 
 
 class Timeline:

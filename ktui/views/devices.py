@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Final, cast
 
 from msgspec import to_builtins
 
 from ktui.cluster.counters import used_up
 from ktui.cluster.devices import DeviceInfo, DeviceState, Disagreement, device_ids, device_info, rules_unread
+from ktui.cluster.history import device_history
 from ktui.cluster.nodesoftware import NodeSoftware, node_software
 from ktui.cluster.state import Cluster
 from ktui.model.quantity import format_bytes, parse_quantity
@@ -18,6 +20,7 @@ from ktui.views.devicesharing import counter_lines, share_lines, sharing_documen
 from ktui.views.eviction import tolerance
 from ktui.views.shared import attribute_text, device_full, device_text
 from ktui.views.taints import taint_document
+from ktui.views.timeline import change_line
 
 STYLES: Final[dict[DeviceState, Style]] = {
     "free": "dim",
@@ -33,6 +36,7 @@ _DISAGREE: Final[dict[Disagreement, str]] = {
     "unhealthy, not tainted": "not tainted: new pods may still get it",
     "tainted, healthy": "tainted all the same: by a rule that can go, or by the driver for a reason of its own",
 }
+_HISTORY: Final = 20  # changes of one device that its detail shows
 _MODEL_NAMES = ("productName", "model", "type")
 """Attributes in which drivers publish what a device is; none of them is standard."""
 _VERSION_NAMES = ("driverVersion", "cudaDriverVersion")
@@ -92,7 +96,7 @@ class DevicesView:
     def labels(self, cluster: Cluster, key: RowKey) -> dict[str, str]:  # noqa: ARG002 - devices have none
         return {}
 
-    def detail(self, cluster: Cluster, key: RowKey, now: float) -> tuple[Section, ...]:  # noqa: ARG002 - no ages shown
+    def detail(self, cluster: Cluster, key: RowKey, now: float) -> tuple[Section, ...]:
         info = device_info(cluster, cast("DeviceId", key))
         if info is None:
             return ()
@@ -130,6 +134,7 @@ class DevicesView:
             Section("Counters it draws on", tuple(counter_lines(cluster, info))),
             Section("Shares", tuple(share_lines(cluster, info))),
             Section("Pods", tuple((Cell(f"{p.namespace}/{p.name}  "), Cell(p.group, "dim")) for p in info.pods)),
+            Section("What happened", tuple(_happened(cluster, info.id, now))),
             Section(
                 "Attributes",
                 pairs(*((name, attribute_text(v)) for name, v in sorted((device.attributes or {}).items()))),
@@ -229,6 +234,10 @@ def _software(found: NodeSoftware | None) -> tuple[Line, ...]:
         ("driver upgrade", found.upgrade, "" if found.upgrade == "upgrade-done" else "warn"),
         ("MIG", found.mig, "" if found.mig == "success" else "warn"),
     )
+
+
+def _happened(cluster: Cluster, device: DeviceId, now: float) -> Iterable[Line]:
+    return (change_line(cluster, change, now) for change in islice(device_history(cluster, device), _HISTORY))
 
 
 def _from(rule: str) -> str:

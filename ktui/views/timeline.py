@@ -10,8 +10,8 @@ from ktui.cluster.gangs import display_name
 from ktui.cluster.state import Cluster, Entity
 from ktui.cluster.timeline import Change, What
 from ktui.model.kinds import KINDS
-from ktui.model.time import format_time
-from ktui.views.base import Cell, Column, Document, Row, RowKey, Section, Style, pairs
+from ktui.model.time import format_age, format_time
+from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
 from ktui.views.shared import time_text
 
 _WORDS: Final[dict[What, tuple[str, Style]]] = {
@@ -35,13 +35,16 @@ _WORDS: Final[dict[What, tuple[str, Style]]] = {
     "SourceBack": ("read again", "ok"),
     "DeviceTainted": ("{who} tainted it {after}", "accent"),
     "DeviceUntainted": ("{who} took its taint {before} away", "accent"),
+    "DeviceUnhealthy": ("reported unhealthy: {after}", "bad"),
+    "DeviceHealthy": ("reported healthy again, was {before}", "ok"),
+    "DeviceHealthChanged": ("health was {before}, is now {after}", "warn"),
     "MinReplicasSet": ("{who} set {after}, it was {before}", "accent"),
     "ActionRefused": ("{who} wanted {after}, it was refused", "accent"),
     "ActionUnclear": ("{who} wanted {after}, whether it was done is unknown", "accent"),
     "Mark": ("{after}", "accent"),
 }
 _PROBLEMS: Final = frozenset(what for what, (_, style) in _WORDS.items() if style in ("warn", "bad"))
-_BARE: Final = frozenset(("PodEvicted", "PodDeleted", "SourceLost"))
+_BARE: Final = frozenset(("PodEvicted", "PodDeleted", "SourceLost", "DeviceUnhealthy"))
 """These may lack the value, and are said without it then."""
 _TITLES: Final = {
     "gangs": "gang",
@@ -145,6 +148,16 @@ def text(change: Change) -> str:
     if change.what in _BARE and not (change.before or change.after):
         words = re.split("[:,]", words)[0]
     return words.format(before=change.before, after=change.after, who=change.who or "somebody")
+
+
+def change_line(cluster: Cluster, change: Change, now: float) -> Line:
+    """The change in one line of a detail: its age, what it is about, and what it was."""
+    namespace, name = _subject(cluster, change)
+    return (
+        Cell(f"{format_age(now - change.at):>6}  ", "dim"),
+        Cell(f"{_kind(change)} {f'{namespace}/{name}' if namespace else name}  ", "dim"),
+        Cell(text(change), _WORDS[change.what][1]),
+    )
 
 
 def _kind(change: Change) -> str:
