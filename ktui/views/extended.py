@@ -10,7 +10,6 @@ from ktui.cluster.extended import ExtendedResource, extended_resources
 from ktui.cluster.state import Cluster
 from ktui.model.pod import AllocatedResourceStatus, Pod, ResourceHealth
 from ktui.views.base import Cell, Document, Line
-from ktui.views.shared import device_full
 
 _UNNAMED: Final = (
     "the API does not say which devices: only allocatedResourcesStatus would name them, and it is not there"
@@ -18,7 +17,8 @@ _UNNAMED: Final = (
 
 
 def extended_lines(cluster: Cluster, pod: Pod, found: tuple[ContainerDevices, ...]) -> Iterable[Line]:
-    """A line for each extended resource of each container, with its devices below."""
+    """A line for each extended resource of each container. Below one of a device plugin, what the kubelet reports of its devices,
+    which is all that names them; the devices of claims are in what the containers got."""
     for each in extended_resources(cluster, pod, found):
         yield (Cell(f"{each.container}  ", "accent"), Cell(f"{each.amount} x {each.resource}  "), *_served(each))
         for report in each.reported:
@@ -27,7 +27,6 @@ def extended_lines(cluster: Cluster, pod: Pod, found: tuple[ContainerDevices, ..
                 Cell(f"  {report.resource_id}  "),
                 Cell(f"{report.health or ''} {report.message or ''}".strip(), "bad" if bad else "dim"),
             )
-        yield from ((Cell(f"  {device_full(device)}"),) for device in each.devices)
         if each.served_by == "device plugin" and not each.reported:
             yield (Cell(f"  {_UNNAMED}", "dim"),)
 

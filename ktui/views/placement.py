@@ -26,8 +26,9 @@ def placement_lines(cluster: Cluster, devices: Sequence[DeviceId]) -> Iterable[L
         yield (Cell(f"{_TITLES[place]:<13} ", "dim"), Cell(_words(found), _STYLES[found.verdict]))
         if found.verdict == "apart":
             yield from (_where(device, values) for device, values in found.values)
-            yield from (_pair(first, second) for first, second in found.apart[:_PAIRS])
-            if (more := len(found.apart) - _PAIRS) > 0:
+            pairs = found.apart if len(devices) > 2 else ()  # of two it is plain which
+            yield from (_pair(first, second) for first, second in pairs[:_PAIRS])
+            if (more := len(pairs) - _PAIRS) > 0:
                 yield (Cell(f"  and {more} more pairs", "dim"),)
 
 

@@ -44,6 +44,12 @@ SCREENS: dict[str, tuple[Scene, list[str], list[str]]] = {
     "claims": (recorded("shared-claims", 17), ["4"], ["2 claims"]),
     "taints": (degraded(), ["5"], ["1 taint"]),
     "taint-detail": (recorded("xid-eviction", 13), ["5", "enter"], ["would be evicted"]),
+    "pod-detail": (
+        recorded("extended-resources", 23),
+        ["8", "slash", *"mixed", "enter", "enter"],
+        ["Extended resources"],
+    ),
+    "device-detail": (recorded("xid-eviction", 13), ["3", "slash", *"node-0 gpu-2", "enter", "enter"], ["tainted"]),
     "autoscalers": (recorded("scale-to-zero", 33), ["6"], ["1 autoscaler"]),
     "workloads": (degraded(), ["7"], ["3 workloads"]),
     "pods": (recorded("extended-resources", 23), ["8"], ["8 pods"]),

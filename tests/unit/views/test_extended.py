@@ -69,7 +69,7 @@ def test_a_legacy_container_shows_its_real_devices(resource: str) -> None:
     cluster = b.cluster_of(pod, claim_of(("r-0", "h200", "gpu-3")))
     assert devices_cell(cluster) == "node-1/gpu-3"
     assert f"main  1 x {resource}  DeviceClass h200, claim x" in shown(cluster, "Extended resources")
-    assert f"  {b.DRIVER}/node-1/gpu-3" in shown(cluster, "Extended resources")
+    assert f"  {b.DRIVER}/node-1/gpu-3" in shown(cluster, "Containers and their devices")
     assert "not reported of extended resources that a claim serves" in shown(cluster, "Containers and their devices")
     (extended,) = told(cluster)["extended"]
     assert extended == {
