@@ -13,10 +13,12 @@ from ktui.cluster.devices import DeviceInfo, DeviceState, Disagreement, device_i
 from ktui.cluster.history import device_history
 from ktui.cluster.nodesoftware import NodeSoftware, node_software
 from ktui.cluster.state import Cluster
+from ktui.model.claim import AllocationResult, ResourceClaim
 from ktui.model.quantity import format_bytes, parse_quantity
 from ktui.model.resourceslice import NUMA_NODE, Device, DeviceId, attribute
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
 from ktui.views.devicesharing import counter_lines, share_lines, sharing_document
+from ktui.views.devicestatus import driver_lines
 from ktui.views.eviction import tolerance
 from ktui.views.shared import attribute_text, device_full, device_text
 from ktui.views.taints import taint_document
@@ -119,13 +121,9 @@ class DevicesView:
             ("conflict", "several claims hold this device" if info.conflict else "", "bad"),
         )
         held = [
-            (
-                Cell(f"{claim.namespace}/{claim.name}  "),
-                Cell(f"request {result.request}  ", "dim"),
-                Cell(_share(result.share_id)),
-                Cell("  ".join(said for t in info.taints if (said := tolerance(result, t.taint))), "dim"),
-            )
+            line
             for claim, result in info.holders
+            for line in (_holder(info, claim, result), *driver_lines(claim, result))
         ]
         sections = [
             Section(f"Device {device_full(info.id)}", about),
@@ -233,6 +231,15 @@ def _software(found: NodeSoftware | None) -> tuple[Line, ...]:
         ("GPU Operator", found.operator_version),
         ("driver upgrade", found.upgrade, "" if found.upgrade == "upgrade-done" else "warn"),
         ("MIG", found.mig, "" if found.mig == "success" else "warn"),
+    )
+
+
+def _holder(info: DeviceInfo, claim: ResourceClaim, result: AllocationResult) -> Line:
+    return (
+        Cell(f"{claim.namespace}/{claim.name}  "),
+        Cell(f"request {result.request}  ", "dim"),
+        Cell(_share(result.share_id)),
+        Cell("  ".join(said for t in info.taints if (said := tolerance(result, t.taint))), "dim"),
     )
 
 

@@ -25,11 +25,16 @@ def not_ready(claim: ResourceClaim, result: AllocationResult) -> bool:
 
 
 def status_lines(claim: ResourceClaim, result: AllocationResult) -> Iterable[Line]:
-    """Lines to stand below the device's own."""
+    """Lines to stand below the device's own: its share, and what the driver says."""
     if result.share_id:
         yield _line("share", result.share_id)
     for name, amount in sorted((result.consumed_capacity or {}).items()):
         yield _line("takes", f"{amount} of {name}")
+    yield from driver_lines(claim, result)
+
+
+def driver_lines(claim: ResourceClaim, result: AllocationResult) -> Iterable[Line]:
+    """What the driver says of the device; nothing, most often."""
     status = status_of(claim, result)
     if status is None:
         return

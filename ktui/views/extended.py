@@ -67,7 +67,7 @@ def silence(pod: Pod, container: ContainerDevices) -> str:
         case "app" if all("/" in use.claim for use in container.devices):
             return "not reported of extended resources that a claim serves"
         case _:
-            return "not reported"
+            return "not reported (by the gate ResourceHealthStatus, on since 1.36, where the driver tells it)"
 
 
 def _entries(pod: Pod, container: ContainerDevices) -> tuple[AllocatedResourceStatus, ...]:

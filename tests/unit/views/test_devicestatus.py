@@ -96,3 +96,9 @@ def test_what_the_driver_keeps_is_not_recorded() -> None:
     """Its data may hold anything: they do not get as far as an object of ktui's."""
     claim = world({"data": {"password": "hunter2"}}).claim(KEY)
     assert "hunter2" not in repr(claim)
+
+
+def test_the_device_says_what_its_driver_says() -> None:
+    cluster = world({"networkData": {"interfaceName": "net1"}})
+    sections = {section.title: section for section in VIEWS["devices"].detail(cluster, b.one_device("gpu-0"), 0.0)}
+    assert ["".join(cell.text for cell in line) for line in sections["Claims"].lines][1] == "  interface net1"
