@@ -243,3 +243,23 @@ def test_a_taint_is_tolerated_as_long_as_claims_say(
         wait_for(
             lambda: any((item["eviction"] or {}).get("reason") for item in look("taints")), "the controller to say so"
         )
+
+
+def test_reported_health_that_no_taint_answers(look: Look, real_cluster: ControlPlane, fresh_namespace: str) -> None:
+    """The report is as a kubelet writes it; the simulated ones write none."""
+    api = real_cluster.api()
+    api.create(objects.claim(fresh_namespace, "c"))
+    api.create(pod(fresh_namespace, "p", claim="c"))
+    running(api, fresh_namespace, "p")
+    path = f"/api/v1/namespaces/{fresh_namespace}/pods/p"
+    (status,) = api.get(path)["status"]["containerStatuses"]
+    report = {"resourceID": "example.com/gpu=0", "health": "Unhealthy", "message": "Xid 79"}
+    status["allocatedResourcesStatus"] = [{"name": "claim:gpu", "resources": [report]}]
+    api.patch(f"{path}/status", {"status": {"containerStatuses": [status]}})
+    (item,) = look("pods", "-n", fresh_namespace)
+    (container,) = item["containers"]
+    assert container["devices"][0]["health"] == "Unhealthy"
+    said = {"id": "example.com/gpu=0", "health": "Unhealthy", "message": "Xid 79"}
+    assert container["reported"] == [{"name": "claim:gpu", "resources": [said]}]
+    (device,) = (each for each in look("devices") if each["state"] == "unhealthy")
+    assert (device["device"], device["disagreement"]) == (container["devices"][0]["device"], "unhealthy, not tainted")
