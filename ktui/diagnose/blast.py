@@ -123,8 +123,9 @@ def still_tainted(cluster: Cluster, device: DeviceId, without_rule: str) -> tupl
 
 
 def _can_go(pod: Pod) -> bool:
-    """The controller deletes pods that are on a node and neither finished nor being deleted already."""
-    return bool(pod.spec.node_name) and not pod.finished and pod.metadata.deletion_timestamp is None
+    """The controller deletes pods that are on a node and not being deleted already, whatever their phase: one that has
+    finished goes too while a claim is reserved for its group (seen on 1.37.2)."""
+    return bool(pod.spec.node_name) and pod.metadata.deletion_timestamp is None
 
 
 def _gangs(cluster: Cluster, hits: Iterable[PodHit]) -> Iterable[GangHit]:

@@ -24,10 +24,7 @@ from tests.scenarios.stage import Stage
 from tests.terminal.screen import Screen
 
 RULES = "/apis/resource.k8s.io/v1/devicetaintrules"
-NOT_HERE = {
-    "no-schedule": "it is about another effect",
-    "claim-of-a-gang-with-a-finished-pod": "a pod that has finished goes too, which is no loss and not listed",
-}
+NOT_HERE = {"no-schedule": "it is about another effect"}
 SETUPS = [eviction for name, eviction in EVICTIONS.items() if name not in NOT_HERE]
 
 

@@ -26,8 +26,7 @@ That fails the tests, and so does a wrong answer, separately.
 """
 _EVICTIONS = """## Evictions
 
-What a taint on one device did, by the real eviction controller. Before it, ktui names the same pods with the same seconds,
-but for pods that have finished: the controller deletes those too while a claim is reserved for their group.
+What a taint on one device did, by the real eviction controller. Before it, ktui names the same pods with the same seconds.
 
 | case | why | evicted, after seconds |
 | --- | --- | --- |"""

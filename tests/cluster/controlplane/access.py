@@ -30,6 +30,8 @@ _NAMESPACED_RULES: Final[list[Json]] = [
     {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": _READ},
     {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": _READ},
     {"apiGroups": ["autoscaling"], "resources": ["horizontalpodautoscalers"], "verbs": _READ},
+    {"apiGroups": ["kueue.x-k8s.io"], "resources": ["workloads", "localqueues"], "verbs": _READ},
+    {"apiGroups": ["scheduling.volcano.sh"], "resources": ["podgroups"], "verbs": _READ},
 ]
 _CLUSTER_RULES: Final[list[Json]] = [
     {"apiGroups": [""], "resources": ["nodes", "namespaces"], "verbs": _READ},
@@ -38,6 +40,12 @@ _CLUSTER_RULES: Final[list[Json]] = [
         "resources": ["resourceslices", "deviceclasses", "devicetaintrules"],
         "verbs": _READ,
     },
+    {
+        "apiGroups": ["kueue.x-k8s.io"],
+        "resources": ["clusterqueues", "resourceflavors", "admissionchecks"],
+        "verbs": _READ,
+    },
+    {"apiGroups": ["scheduling.volcano.sh"], "resources": ["queues"], "verbs": _READ},
 ]
 
 

@@ -160,8 +160,11 @@ class TestWho:
             ({}, True),
             ({"phase": "Pending"}, True),  # on a node, its containers are starting
             ({"phase": "Unknown"}, True),
-            ({"phase": "Succeeded"}, False),
-            ({"phase": "Failed"}, False),
+            (
+                {"phase": "Succeeded"},
+                True,
+            ),  # as long as a claim is reserved for it: the controller does not look at the phase
+            ({"phase": "Failed"}, True),
             ({"node": ""}, False),  # not on a node: the controller leaves it
             ({"meta_": {"deletionTimestamp": "2026-11-30T05:00:00Z"}}, False),
         ],
