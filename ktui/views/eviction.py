@@ -90,7 +90,7 @@ def _fate(pod: Pod, taint: DeviceTaint, delay: int | None) -> Fate:
         return Fate(pod, "untouched", None)
     if pod.metadata.deletion_timestamp is not None:
         return Fate(pod, "going", None)
-    if delay is None or pod.finished or not pod.spec.node_name:
+    if delay is None or not pod.spec.node_name:
         return Fate(pod, "stays", None)
     return Fate(pod, "goes", delay)
 
@@ -99,8 +99,8 @@ def _words(fate: Fate, left: float | None) -> str:
     match fate.what:
         case "going":
             return "is being deleted"
-        case "stays" if fate.pod.finished or not fate.pod.spec.node_name:
-            return "stays: it is on no node, or done"
+        case "stays" if not fate.pod.spec.node_name:
+            return "stays: it is on no node"
         case "stays":
             return "tolerates it for ever"
         case "goes" if fate.after and left is not None and left > 0:

@@ -45,12 +45,15 @@ def told(cluster: Cluster) -> list[Any]:
 
 def test_pods_that_go_are_going_or_stay() -> None:
     going = user("b", "c", meta_={"deletionTimestamp": ADDED})
-    cluster = world(user("a", "c"), going, user("d", "c", phase="Succeeded"))
-    assert "pods          1 to go, 1 being deleted, 1 stay" in shown(cluster)
+    nowhere = user("d", "c", node="")
+    done = user("e", "c", phase="Succeeded")  # as long as the claim is reserved for it, it goes like the others
+    cluster = world(user("a", "c"), going, nowhere, done)
+    assert "pods          2 to go, 1 being deleted, 1 stay" in shown(cluster)
     assert told(cluster) == [
         ("a", {"what": "goes", "afterSeconds": 0}),
         ("b", {"what": "going", "afterSeconds": None}),
         ("d", {"what": "stays", "afterSeconds": None}),
+        ("e", {"what": "goes", "afterSeconds": 0}),
     ]
 
 
