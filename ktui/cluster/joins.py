@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ktui.cluster.sources import gang_key
 from ktui.model.claim import ResourceClaim
-from ktui.model.event import Event
+from ktui.model.event import PREEMPTED, Event
 from ktui.model.kueue import POD_GROUP_LABEL, WORKLOAD_ANNOTATION, KueueLocalQueue, KueueWorkload
 from ktui.model.meta import Key, Object, condition
 from ktui.model.pod import DEFAULT_SCHEDULER, Pod
@@ -201,6 +201,12 @@ def workload_job(workload: Workload) -> tuple[Key, ...]:
 def event_uid(event: Event) -> tuple[str, ...]:
     uid = event.involved_object.uid
     return (uid,) if uid else ()
+
+
+def event_preemptor(event: Event) -> tuple[str, ...]:
+    """The uid of what the pod was preempted for."""
+    by = event.related if event.reason == PREEMPTED else None
+    return (by.uid,) if by is not None and by.uid else ()
 
 
 def rule_selection(rule: DeviceTaintRule) -> tuple[Selection, ...]:

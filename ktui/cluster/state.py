@@ -24,7 +24,7 @@ from ktui.cluster.store import Delta
 from ktui.cluster.timeline import Timeline
 from ktui.model.autoscaler import HorizontalPodAutoscaler
 from ktui.model.claim import ResourceClaim, ResourceClaimTemplate
-from ktui.model.event import Event
+from ktui.model.event import PREEMPTED, Event
 from ktui.model.frame import Frame, Listed, StreamState
 from ktui.model.job import Job
 from ktui.model.kueue import KueueClusterQueue, KueueLocalQueue, KueueWorkload
@@ -134,6 +134,7 @@ class Cluster:
         self.groups_by_claim: Index[Key] = Index(joins.group_claims)
         self.groups_by_owner: Index[str] = Index(joins.group_owner)
         self.events_by_uid: Index[str] = Index(joins.event_uid)
+        self.events_by_preemptor: Index[str] = Index(joins.event_preemptor)
         self.rules_by_selection: Index[Selection] = Index(joins.rule_selection)
         self.rules_by_exactness: Index[bool] = Index(joins.rule_is_exact)  # True: of one device
         self.kueue_by_owner: Index[str] = Index(joins.kueue_owners)
@@ -156,7 +157,7 @@ class Cluster:
             "ResourceSlice": (self.slices_by_pool, self.slices_by_node),
             "Workload": (self.workloads_by_job,),
             "PodGroup": (self.groups_by_workload, self.groups_by_claim, self.groups_by_owner),
-            "Event": (self.events_by_uid,),
+            "Event": (self.events_by_uid, self.events_by_preemptor),
             "DeviceTaintRule": (self.rules_by_selection, self.rules_by_exactness),
             "KueueWorkload": (self.kueue_by_owner, self.kueue_waiting_by_queue),
             "KueueLocalQueue": (self.local_queues_by_cluster_queue,),
@@ -333,6 +334,8 @@ class Cluster:
                 dirty.autoscalers.add(obj.key)
             case Event() if obj.reason in _TELLING:
                 self._touch_event(obj, dirty)
+            case Event() if obj.reason == PREEMPTED:
+                self._touch_preemption(obj, dirty)
             case Job():
                 self._touch_owned(obj.metadata.uid, dirty)
                 self._touch_gangs_of_job(obj.key, dirty)
@@ -402,6 +405,16 @@ class Cluster:
         else:
             self._touch_owned(about.uid, dirty)
             self._touch_gangs_of_job(key, dirty)
+
+    def _touch_preemption(self, event: Event, dirty: Dirty) -> None:
+        """The victim, and what it goes for: a pod or a group."""
+        for about in (event.involved_object, *((event.related,) if event.related else ())):
+            key = (about.namespace, about.name)
+            if about.kind == "Pod":
+                dirty.pods.add(key)
+                self._touch_gangs_of((key,), dirty)
+            elif about.kind == "PodGroup":
+                dirty.gangs.add(key)
 
     def _touch_owned(self, uid: str, dirty: Dirty) -> None:
         dirty.gangs.update(self.groups_by_owner[uid])
@@ -546,6 +559,11 @@ class Cluster:
         """Events about the object with this uid, as stored (unordered)."""
         store = self.stores["Event"]
         return (event for key in self.events_by_uid[uid] if isinstance(event := store.get(key), Event))
+
+    def preemptions_by(self, uid: str) -> Iterator[Event]:
+        """Events about pods that were preempted for the object with this uid (unordered)."""
+        store = self.stores["Event"]
+        return (event for key in self.events_by_preemptor[uid] if isinstance(event := store.get(key), Event))
 
     def streams_of(self, kinds: Iterable[str]) -> list[Stream]:
         """The streams that stand for these kinds now. Where all namespaces together are forbidden and single ones are

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ktui.cluster.gangs import Gang, GangState, pod_scheduled
+from ktui.cluster.preemption import preempted
 from ktui.cluster.state import Cluster
 from ktui.diagnose.diagnosis import Diagnosis, Evidence
 from ktui.diagnose.gang import Tried, conclude, look_at
 from ktui.diagnose.supply import Supply
 from ktui.diagnose.verdict import judge
-from ktui.model.meta import condition
 from ktui.model.pod import Pod
 from ktui.model.podstatus import status_word
 from ktui.model.time import parse_time
@@ -69,12 +69,9 @@ def _victims(cluster: Cluster, pod: Pod) -> list[Pod]:
     if not node or pod.spec.node_name or refused is None or refused.status != "False":
         return []
     on_node = (found for key in cluster.pods_by_node[node] if (found := cluster.pod(key)) is not None)
-    return sorted((p for p in on_node if p.metadata.deletion_timestamp and _preempted(p)), key=lambda p: p.key)
-
-
-def _preempted(pod: Pod) -> bool:
-    target = condition(pod.status.conditions, "DisruptionTarget")
-    return target is not None and target.status == "True" and target.reason == "PreemptionByScheduler"
+    return sorted(
+        (p for p in on_node if p.metadata.deletion_timestamp and preempted(p) is not None), key=lambda p: p.key
+    )
 
 
 def _preempting(victims: list[Pod]) -> Diagnosis:

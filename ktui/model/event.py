@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec import field
 
 from ktui.model.meta import Object, Wire
+
+PREEMPTED: Final = "Preempted"
+"""The reason of the scheduler's event about a victim; `related` is the pod or group that it goes for."""
 
 
 class ObjectReference(Wire, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Literal
 
 from ktui.cluster.allocation import devices_of, group_claims
 from ktui.cluster.beside import twins
@@ -28,6 +28,7 @@ from ktui.model.pod import Pod
 from ktui.model.podstatus import status_word
 from ktui.model.time import format_age, parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
+from ktui.views.preemption import gang_preemption, gang_preemption_document
 from ktui.views.queues import queue_document, queue_lines
 from ktui.views.shared import as_key, device_text, owner_text, pod_style, time_text
 
@@ -53,6 +54,7 @@ WORST_FIRST: Final[tuple[GangState, ...]] = (
     "Running",
     "Completed",
 )
+_DISRUPTION: Final = {"all": "all pods together", "single": "pod by pod"}
 PROBLEMS: Final = frozenset(("Pending", "Degraded", "Preempting", "Failed", "Unknown"))
 
 
@@ -164,12 +166,14 @@ class GangsView:
             ("workload", found.workload.name if found.workload else ""),
             ("priority", priority),
             ("class", priority_class),
-            ("disruption", _disruption(found)),
+            ("disruption", _DISRUPTION.get(mode, "") if (mode := _disruption_mode(found)) else ""),
+            ("preempts", "nobody" if group and group.spec.preemption_policy == "Never" else ""),
             ("created", time_text(found.created, now)),
         )
         sections = [Section(diagnosis.message or found.state, about)]
         if found.beside is not None:
             sections.append(Section("Queue", queue_lines(cluster, found.beside, now)))
+        sections.append(Section("Preemption", gang_preemption(cluster, found, now)))
         sections.append(Section("Evidence", tuple(_evidence(diagnosis, now))))
         if group is not None and (shared := tuple(_shared(cluster, found))):
             sections.append(Section("Shared claims", shared))
@@ -207,6 +211,10 @@ class GangsView:
             },
             "devices": count_devices(cluster, found),
             "priority": _priority(found)[0],
+            "priorityClass": _priority(found)[1],
+            "preemptionPolicy": found.group.spec.preemption_policy if found.group else None,
+            "disruptionMode": _disruption_mode(found),
+            "preemption": gang_preemption_document(cluster, found),
             "queue": queue_document(cluster, found.beside) if found.beside else None,
             "samePods": [object_key(twin)[1] for twin in twins(cluster, found.key)],
             "condition": {"status": placed.status, "reason": placed.reason, "message": placed.message}
@@ -231,11 +239,12 @@ def _priority(found: Gang) -> tuple[int | None, str | None]:
     return (found.group.spec.priority, found.group.spec.priority_class_name) if found.group else (None, None)
 
 
-def _disruption(found: Gang) -> str:
+def _disruption_mode(found: Gang) -> Literal["all", "single"] | None:
+    """As the group says it; None where it says nothing, or something else."""
     mode = found.group.spec.disruption_mode if found.group else None
     if mode is None:
-        return ""
-    return "all pods together" if mode.all is not None else "pod by pod"
+        return None
+    return "all" if mode.all is not None else "single" if mode.single is not None else None
 
 
 def _evidence(diagnosis: Diagnosis, now: float) -> Iterable[Line]:

@@ -21,6 +21,7 @@ from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, 
 from ktui.views.events import event_lines
 from ktui.views.extended import extended_documents, extended_lines, reported_documents, silence
 from ktui.views.placement import placement_document, placement_lines
+from ktui.views.preemption import pod_preemption, pod_preemption_document
 from ktui.views.shared import (
     OBJECT_KINDS,
     ObjectsView,
@@ -99,6 +100,8 @@ class PodsView(ObjectsView):
             ("gang", display_name(cluster, (pod.namespace, pod.group)) if pod.group else ""),
             ("owner", owner_text(pod)),
             ("priority", pod.spec.priority),
+            ("class", pod.spec.priority_class_name),
+            ("preempts", "nobody" if pod.spec.preemption_policy == "Never" else ""),
             ("QoS", pod.status.qos_class),
             ("nominated", pod.status.nominated_node_name),
             ("created", time_text(parse_time(pod.metadata.creation_timestamp), now)),
@@ -109,6 +112,7 @@ class PodsView(ObjectsView):
         sections = [
             Section(f"Pod {pod.namespace}/{pod.name}", about),
             Section("Why it waits", waits),
+            Section("Preemption", pod_preemption(cluster, pod, now)),
             Section("Containers and their devices", tuple(containers)),
             Section("Extended resources", tuple(extended_lines(cluster, pod, found))),
             Section("Together", tuple(placement_lines(cluster, _distinct(found)))),
@@ -130,6 +134,10 @@ class PodsView(ObjectsView):
             "status": status_word(pod),
             "node": pod.spec.node_name,
             "gang": pod.group or None,
+            "priority": pod.spec.priority,
+            "priorityClass": pod.spec.priority_class_name,
+            "preemptionPolicy": pod.spec.preemption_policy,
+            "preemption": pod_preemption_document(cluster, pod),
             "containers": [
                 {
                     "name": c.name,
