@@ -361,7 +361,9 @@ def events(draw: st.DrawFn) -> Document:
             "name": name,
             "uid": uid_of(name, metadata["namespace"]),
         },
-        "reason": draw(_of("FailedScheduling", "FailedCreate", "SuccessfulCreate", "FailedResourceClaimCreation", "Preempted")),
+        "reason": draw(
+            _of("FailedScheduling", "FailedCreate", "SuccessfulCreate", "FailedResourceClaimCreation", "Preempted")
+        ),
         "related": draw(_of(None, {"kind": "PodGroup", "namespace": "ml", "name": "g", "uid": uid_of("g", "ml")})),
         "message": draw(_of(*texts)),
         "lastTimestamp": draw(_of(None, "2026-11-30T05:54:30Z")),
