@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
+from ktui.cluster.autoscalers import sleep_obstacle, sleeps_not_before
 from ktui.cluster.state import Cluster
 from ktui.model.autoscaler import Amount, HorizontalPodAutoscaler, Metric, MetricTarget, MetricValue
-from ktui.model.meta import condition
-from ktui.model.time import format_age, parse_time
+from ktui.model.meta import Condition, condition
+from ktui.model.time import format_age, format_time, parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
 from ktui.views.events import event_lines
+from ktui.views.scalingrules import held, next_sleep, rule_texts, rules_item, sleep_text, sleep_word
 from ktui.views.shared import OBJECT_KINDS, ObjectsView, as_key, time_text
 
 _NO_AVERAGE: Final = str(-(2**63))
@@ -23,7 +25,7 @@ def autoscaler_state(hpa: HorizontalPodAutoscaler) -> tuple[str, Style]:
     active = condition(hpa.status.conditions, "ScalingActive")
     asleep = condition(hpa.status.conditions, "ScaledToZero")
     able = condition(hpa.status.conditions, "AbleToScale")
-    if active is not None and active.status == "False" and active.reason == "ScalingDisabled":
+    if hpa.paused:
         return "paused", "warn"
     if current == 0 and (hpa.status.desired_replicas or 0) > 0:
         return "waking", "accent"
@@ -51,6 +53,7 @@ class AutoscalersView(ObjectsView):
         Column("now", "NOW", 4, 0, priority=8, kind="number"),
         Column("max", "MAX", 4, 0, priority=8, kind="number"),
         Column("state", "STATE", 12, 0, priority=7),
+        Column("sleeps", "SLEEPS", 8, 0, priority=4, wide=True),
         Column("metrics", "METRICS", 14, 3, priority=1),
         Column("age", "AGE", 6, 0, priority=2, kind="age"),
         Column("why", "WHY", 12, 4, priority=6),
@@ -63,7 +66,7 @@ class AutoscalersView(ObjectsView):
         state, style = autoscaler_state(hpa)
         current = hpa.status.current_replicas or 0
         target = f"{hpa.spec.scale_target_ref.kind}/{hpa.spec.scale_target_ref.name}"
-        metrics = ", ".join(metric_text(metric, hpa) for metric in hpa.spec.metrics or ())
+        metrics = ", ".join(_metric_texts(hpa))
         created = parse_time(hpa.metadata.creation_timestamp)
         why = _why(hpa)
         cells = (
@@ -74,12 +77,13 @@ class AutoscalersView(ObjectsView):
             Cell(str(current)),
             Cell(str(hpa.spec.max_replicas)),
             Cell(state, style),
+            Cell(sleep_word(hpa), "dim"),
             Cell(metrics),
             Cell("", "dim"),
             Cell(why, style if style == "bad" else ""),
         )
         replicas = (hpa.min_replicas, current, hpa.spec.max_replicas)
-        sort = (hpa.namespace, hpa.name, target, *replicas, state, metrics, -(created or 0.0), why)
+        sort = (hpa.namespace, hpa.name, target, *replicas, state, sleep_word(hpa), metrics, -(created or 0.0), why)
         return Row(
             key=hpa.key,
             cells=cells,
@@ -103,13 +107,17 @@ class AutoscalersView(ObjectsView):
                 f"min {hpa.min_replicas} · now {hpa.status.current_replicas or 0} · max {hpa.spec.max_replicas}",
             ),
             ("desired", hpa.status.desired_replicas),
-            ("may sleep", _may_sleep(hpa)),
+            ("may sleep", sleep_text(hpa)),
+            ("goes to 0", next_sleep(cluster, hpa, now)),
+            ("held back", _condition_text(held(hpa)), "accent"),
             ("last scaled", time_text(parse_time(hpa.status.last_scale_time), now)),
         )
-        metrics = tuple((Cell(metric_text(metric, hpa)),) for metric in hpa.spec.metrics or ())
+        metrics = tuple((Cell(text),) for text in _metric_texts(hpa))
+        behaviour = pairs(*rule_texts(hpa))
         sections = [
             Section(f"Autoscaler {hpa.namespace}/{hpa.name}", about),
             Section("Metrics", metrics),
+            Section("Behaviour", behaviour),
             Section("Conditions", tuple(_conditions(hpa, now))),
             Section("Events", tuple(event_lines(cluster, hpa.metadata.uid, now))),
         ]
@@ -119,7 +127,8 @@ class AutoscalersView(ObjectsView):
         hpa = _find(cluster, key)
         if hpa is None:
             return None
-        ref = hpa.spec.scale_target_ref
+        ref, holding = hpa.spec.scale_target_ref, held(hpa)
+        earliest = sleeps_not_before(cluster, hpa)
         return {
             "namespace": hpa.namespace,
             "name": hpa.name,
@@ -130,10 +139,15 @@ class AutoscalersView(ObjectsView):
             "desiredReplicas": hpa.status.desired_replicas or 0,
             "state": autoscaler_state(hpa)[0],
             "maySleep": hpa.may_sleep,
-            "metrics": [
-                {"type": m.type, "name": m.source.label if m.source else None, "text": metric_text(m, hpa)}
-                for m in hpa.spec.metrics or ()
-            ],
+            "sleepObstacle": sleep_obstacle(hpa),
+            "sleepsNotBefore": None if earliest is None else format_time(earliest),
+            "heldBack": None if holding is None else {"reason": holding.reason, "message": holding.message},
+            "behavior": {
+                "scaleUp": rules_item(hpa.spec.rules(up=True)),
+                "scaleDown": rules_item(hpa.spec.rules(up=False)),
+            },
+            "lastScaleTime": hpa.status.last_scale_time,
+            "metrics": [_metric_item(place, metric, hpa) for place, metric in enumerate(hpa.spec.metrics or ())],
             "conditions": [
                 {"type": c.type, "status": c.status, "reason": c.reason, "message": c.message}
                 for c in hpa.status.conditions or ()
@@ -141,16 +155,49 @@ class AutoscalersView(ObjectsView):
         }
 
 
-def metric_text(metric: Metric, hpa: HorizontalPodAutoscaler) -> str:
-    """One metric as kubectl writes it: "cpu 43%/50%", "<unknown>" where it could not be read."""
+def _metric_texts(hpa: HorizontalPodAutoscaler) -> Iterator[str]:
+    return (metric_text(place, metric, hpa) for place, metric in enumerate(hpa.spec.metrics or ()))
+
+
+def metric_text(place: int, metric: Metric, hpa: HorizontalPodAutoscaler) -> str:
+    """The metric at a place of the spec, as kubectl writes it: "cpu 43%/50%", "<unknown>" where it could not be read."""
     source = metric.source
     if source is None:
         return metric.type
-    current = next(
-        (m.source.current for m in hpa.status.current_metrics or () if m.source and m.source.label == source.label),
-        None,
-    )
-    return f"{source.label} {_amount(current)}/{_amount(source.target)}"
+    name, container, of = source.about
+    which = "".join((f" of {container}" if container else "", f" of {of}" if of else ""))
+    return f"{name}{which} {_amount(_current(place, metric, hpa))}/{_amount(source.target)}"
+
+
+def _metric_item(place: int, metric: Metric, hpa: HorizontalPodAutoscaler) -> Document:
+    source = metric.source
+    current = _current(place, metric, hpa)
+    return {
+        "type": metric.type,
+        "name": source.label if source else None,
+        "target": _values(source.target) if source else None,
+        "current": _values(current),
+        "text": metric_text(place, metric, hpa),
+    }
+
+
+def _current(place: int, metric: Metric, hpa: HorizontalPodAutoscaler) -> MetricValue | None:
+    """What was read. The controller writes the status in the order of the spec; looked for by what is measured, but among
+    several of one name (their selectors differ) by the place."""
+    if metric.source is None:
+        return None
+    read = hpa.status.current_metrics or ()
+    for found in (*read[place : place + 1], *read):
+        if found.type == metric.type and found.source is not None and found.source.about == metric.source.about:
+            return found.source.current
+    return None
+
+
+def _values(value: MetricTarget | MetricValue | None) -> Document | None:
+    """The amounts as they are on the wire; None for what was not read, or was an average over nothing."""
+    if value is None or _amount(value) in ("<unknown>", "-"):
+        return None
+    return {"value": value.value, "averageValue": value.average_value, "averageUtilization": value.average_utilization}
 
 
 def _amount(value: MetricTarget | MetricValue | None) -> str:
@@ -165,15 +212,17 @@ def _amount(value: MetricTarget | MetricValue | None) -> str:
 
 
 def _why(hpa: HorizontalPodAutoscaler) -> str:
+    """What is wrong, else what holds it back."""
     for type_ in ("AbleToScale", "ScalingActive"):
         found = condition(hpa.status.conditions, type_)
         if found is not None and found.status == "False":
             return found.message or found.reason or ""
-    return ""
+    holding = held(hpa)
+    return (holding.message or holding.reason or "") if holding is not None else ""
 
 
-def _may_sleep(hpa: HorizontalPodAutoscaler) -> str:
-    return "yes, minReplicas may be 0" if hpa.may_sleep else "no: minReplicas 0 needs an Object or External metric"
+def _condition_text(found: Condition | None) -> str:
+    return ": ".join(part for part in (found.reason, found.message) if part) if found is not None else ""
 
 
 def _conditions(hpa: HorizontalPodAutoscaler, now: float) -> Iterable[Line]:
