@@ -32,6 +32,7 @@ BUDGET = 20_000
 """Steps of one search. A claim of 8 devices on a node with 16 equal ones takes about twenty."""
 
 _MOST = 32  # devices in one claim (resource.k8s.io AllocationResultsMaxSize)
+_DEEPEST = 600  # calls within calls of one search: more than a pod with several of the largest claims needs
 
 
 class Undecided(Exception):
@@ -205,7 +206,18 @@ def place_each(room: Room, claims: tuple[ClaimDemand, ...], kinds: Kinds) -> Pla
     """Like `place`, and which devices they are."""
     if asks_for_all(claims) and not all(pool.complete for pool in room):
         raise GivesUp
+    if _depth(claims) > _DEEPEST:
+        raise Undecided("a pod asks for too many devices to look at them together")
     return _Search(room, claims, kinds).run() if claims else Placed(room, ())
+
+
+def _depth(claims: tuple[ClaimDemand, ...]) -> int:
+    """How many calls within calls a search takes at most: two for each device, three for each request, one for each claim."""
+    return sum(1 + 3 * len(claim.requests) + 2 * min(_MOST, _most_devices(claim)) for claim in claims)
+
+
+def _most_devices(claim: ClaimDemand) -> int:
+    return sum(max((_MOST if ask.all else ask.count for ask in asks), default=0) for asks in claim.requests)
 
 
 def asks_for_all(claims: Iterable[ClaimDemand]) -> bool:

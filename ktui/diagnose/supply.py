@@ -39,6 +39,7 @@ MANY = 1 << 20
 FRESH: Without = frozenset(("use", "taints", "pools"))
 """What a node has not that is like another and new."""
 
+_OF_NODES: Without = frozenset(("resources", "placement"))  # no device is another without them
 _TABLES = 512
 _READ = ("ResourceSlice", "DeviceClass", "ResourceClaim", "DeviceTaintRule", "Node")
 _CATALOGS = 16
@@ -117,7 +118,7 @@ class Table:
 
 
 class Supply:
-    """Kinds, rooms and tables of a cluster; `of` gives the one that is kept with it."""
+    """Kinds, rooms and tables of a cluster, kept in step with it; `Diagnoses.supply` is the one that is kept."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -343,6 +344,7 @@ class Supply:
 
     def devices_in(self, catalog: Catalog, claims: tuple[ClaimDemand, ...], without: Without, number: int) -> int | str:
         """The same for a room of the catalog; why it cannot be told, in words, where it cannot."""
+        without -= _OF_NODES
         known = catalog.capacities.setdefault((claims, without), {})
         found = known.get(number)
         if found is None:

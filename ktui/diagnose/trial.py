@@ -109,7 +109,7 @@ class Trial:
         Raises:
             Undecided: it was not found out within the budget.
         """
-        return self._from(0)
+        return self._from(0) if len(self._pods) <= _BACKTRACKING else self._in_one_go()
 
     def _from(self, position: int) -> bool:
         self.placed = max(self.placed, position)
@@ -120,7 +120,7 @@ class Trial:
         if self._gives_up(part):
             return False
         for node in self._candidates(part):
-            same = (self._room(node), tuple(sorted(self._left(node).items())), self._reached(node))
+            same = self._alike(node)
             if same in failed and not part.demand.shared:
                 continue
             failed.add(same)
@@ -130,9 +130,43 @@ class Trial:
             if self._from(position + 1):
                 return True
             undo()
-            if len(self._pods) > _BACKTRACKING:
-                raise Undecided("there are too many ways to place so many different pods")
         return False
+
+    def _in_one_go(self) -> bool:
+        """Whether all find a place with nothing taken back: so many pods are too many for calls within calls."""
+        for part in self._gang.parts:
+            missing = part.pods
+            while missing:
+                placed = self._put_most(part, missing)
+                if not placed and self.placed:
+                    raise Undecided("there are too many ways to place so many different pods")
+                if not placed:
+                    return False
+                missing -= placed
+                self.placed += placed
+        return True
+
+    def _put_most(self, part: Part, missing: int) -> int:
+        """Place as many of the pods as will go, node after node; one that brings a shared claim, or might be given up on, by
+        itself."""
+        if self._gives_up(part):
+            return 0
+        most = 1 if self._new(part) or asks_for_all(part.demand.claims) else missing
+        placed = 0
+        failed: set[object] = set()
+        for node in self._candidates(part):
+            if self._alike(node) in failed and not part.demand.shared:
+                continue
+            while placed < most and self._put(part, node) is not None:
+                placed += 1
+            if placed == most:
+                break
+            failed.add(self._alike(node))
+        return placed
+
+    def _alike(self, node: str) -> object:
+        """Equal for nodes that take the same pods now."""
+        return self._room(node), tuple(sorted(self._left(node).items())), self._reached(node)
 
     def _candidates(self, part: Part) -> Iterator[str]:
         allowed = [self._where[key] for key in part.demand.shared if key in self._where]

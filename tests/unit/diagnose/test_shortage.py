@@ -170,3 +170,50 @@ def test_a_node_that_is_gone_is_not_imagined() -> None:
     for name in ("n1", "n2"):
         cluster.apply(b.deleted(node(name, cpu="1")))
         assert diagnoses.at(("ml", "g")) == Diagnoses(cluster).at(("ml", "g"))
+
+
+SHARED = [{"name": "d", "resourceClaimName": "all"}]
+
+
+def crowd(shapes: dict[str, int], **spec: Any) -> list[Object]:
+    """A gang of many pods: how many ask for so much CPU."""
+    refused = [b.condition("PodScheduled", "False", "Unschedulable", CPU)]
+    found: list[Object] = [b.group("g", sum(shapes.values()))]
+    for cpu, count in shapes.items():
+        parts = {
+            "schedulingGroup": {"podGroupName": "g"},
+            "containers": [{"name": "m", "resources": {"requests": {"cpu": cpu}}}],
+            **spec,
+        }
+        status = {"phase": "Pending", "conditions": refused}
+        found += [b.pod(f"p{cpu}-{n}", spec=parts, status=status) for n in range(count)]
+    return found
+
+
+@pytest.mark.parametrize("nodes", [80, 70])
+def test_a_gang_of_many_unlike_pods_is_answered(nodes: int) -> None:
+    """More pods than calls can be nested: where one of another kind leads them, each is placed on trial."""
+    room = [node(f"n{n}", cpu="1000") for n in range(nodes)]  # for 20 pods each
+    found = diagnosed(*room, crowd({"1": 1400, "2": 1}))
+    assert found.cause == "Unexplained"
+    assert ("there is a place for it now" in found.message) == (nodes == 80)
+
+
+@pytest.mark.parametrize("reach", [{"allNodes": True}, {"nodeName": "n0"}])
+def test_a_gang_of_many_pods_that_share_a_claim_is_answered(reach: dict[str, Any]) -> None:
+    room = [node(f"n{n}", cpu="1000") for n in range(80)]
+    request = {"name": "r", "exactly": {"deviceClassName": "gpu", "count": 1, "allocationMode": "ExactCount"}}
+    one = b.piece("one", [{"name": "a"}], pool="one", **reach)
+    found = diagnosed(*room, one, b.claim("all", requests=[request]), crowd({"1": 1400}, resourceClaims=SHARED))
+    assert found.cause == "Unexplained"
+    assert ("there is a place for it now" in found.message) == ("allNodes" in reach)
+
+
+def test_a_pod_that_asks_for_more_than_can_be_looked_at_together_is_answered() -> None:
+    request = {"name": "r", "exactly": {"deviceClassName": "gpu", "count": 32, "allocationMode": "ExactCount"}}
+    claims = [b.claim(f"c{n}", requests=[request]) for n in range(30)]
+    named = [{"name": c.name, "resourceClaimName": c.name} for c in claims]
+    there = devices(*(f"d{n}" for n in range(960)))
+    found = diagnosed(node("n1"), there, *claims, crowd({"1": 1}, resourceClaims=named))
+    assert (found.cause, found.facts) == ("Unexplained", {})
+    assert "too many devices" in found.message
