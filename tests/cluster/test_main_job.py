@@ -84,7 +84,7 @@ def _rule(name: str, selector: dict[str, str]) -> dict[str, Any]:
 def test_gangs_devices_taint_untaint_and_recovery(plane: ControlPlane, tmp_path: Path) -> None:
     api = plane.api()
     with _open(plane, tmp_path) as screen:
-        screen.see(r"llm-big +Pending +0 of 12.*minCount \(12\) cannot be satisfied")
+        screen.see(r"llm-big +Pending +0 of 12.*needs 12 devices, 8 are free")
         screen.see(r"llm-train +Running +8 of 8 +8 ")
 
         # All devices but the gang's are taken out, so that an evicted pod has nowhere to go.
