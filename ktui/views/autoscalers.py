@@ -30,7 +30,11 @@ def autoscaler_state(hpa: HorizontalPodAutoscaler) -> tuple[str, Style]:
     if current == 0 and (hpa.status.desired_replicas or 0) > 0:
         return "waking", "accent"
     if asleep is not None and asleep.status == "True":
-        return "asleep", "dim"
+        # Rewritten at every rescale of its own only: a person who scaled the target up again leaves it at True.
+        if current == 0:
+            return "asleep", "dim"
+        if hpa.status.desired_replicas == 0:
+            return "going to 0", "accent"
     if able is not None and able.status == "False":
         return "cannot scale", "bad"
     if active is not None and active.status == "False":

@@ -208,6 +208,18 @@ def hpa_condition(type_: str, status: str, reason: str = "") -> b.Document:
         ({"conditions": [hpa_condition("AbleToScale", "False")], "currentReplicas": 1}, "cannot scale"),
         ({"conditions": [hpa_condition("ScaledToZero", "True")]}, "asleep"),
         ({"conditions": [hpa_condition("ScaledToZero", "True")], "desiredReplicas": 2}, "waking"),
+        (
+            {"conditions": [hpa_condition("ScaledToZero", "True")], "currentReplicas": 2, "desiredReplicas": 0},
+            "going to 0",
+        ),
+        (
+            {
+                "conditions": [hpa_condition("ScaledToZero", "True"), hpa_condition("ScalingActive", "True")],
+                "currentReplicas": 2,
+                "desiredReplicas": 2,
+            },
+            "active",
+        ),
     ],
 )
 def test_states_of_autoscalers(status: b.Document, word: str) -> None:
