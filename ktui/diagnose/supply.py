@@ -21,6 +21,7 @@ from ktui.diagnose.room import (
     Counts,
     GivesUp,
     Room,
+    TooManyWays,
     Undecided,
     Without,
     asks_for_all,
@@ -40,6 +41,7 @@ FRESH: Without = frozenset(("use", "taints", "pools"))
 """What a node has not that is like another and new."""
 
 _OF_NODES: Without = frozenset(("resources", "placement"))  # no device is another without them
+_SEARCHES = 3  # that may come to nothing for one verdict; what more rooms have is left open as well
 _TABLES = 512
 _READ = ("ResourceSlice", "DeviceClass", "ResourceClaim", "DeviceTaintRule", "Node")
 _CATALOGS = 16
@@ -133,8 +135,13 @@ class Supply:
         self._catalogs: OrderedDict[Reads, Catalog] = OrderedDict()
         self._tables: OrderedDict[tuple[PodDemand, Without], Table] = OrderedDict()
         self._allowed: dict[object, dict[str, bool]] = {}  # by what nodes look at of a pod
+        self._in_vain = 0  # searches that came to nothing since the last `begin`
         self.revision = 0  # another number whenever anything may be different
         self.epoch = 0  # another number whenever everything may be
+
+    def begin(self) -> None:
+        """A new verdict is asked for, which may take its own time."""
+        self._in_vain = 0
 
     def sync(self) -> None:
         """Look again at the nodes that have changed since the last time."""
@@ -348,9 +355,12 @@ class Supply:
         known = catalog.capacities.setdefault((claims, without), {})
         found = known.get(number)
         if found is None:
+            if self._in_vain >= _SEARCHES:
+                return str(TooManyWays())
             try:
                 found = pods_in(catalog.room(number), claims, catalog, without)
             except Undecided as e:
+                self._in_vain += isinstance(e, TooManyWays)
                 found = str(e)
             known[number] = found
         return found

@@ -26,6 +26,7 @@ def judge(supply: Supply, demand: GangDemand, named: frozenset[Obstacle] = froze
 
     The scheduler looks at devices last: where its words speak of nodes only, nodes alone must account for it.
     """
+    supply.begin()
     only_nodes = bool(named) and not named & set(DEVICE)
     found = assess(supply, demand, frozenset() if only_nodes else named)
     told = tell(supply, demand, found)

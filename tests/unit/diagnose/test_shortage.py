@@ -8,9 +8,12 @@ import pytest
 
 from ktui.cluster.gangs import gang
 from ktui.cluster.state import Cluster
+from ktui.diagnose import supply
 from ktui.diagnose.diagnoses import Diagnoses
 from ktui.diagnose.diagnosis import Diagnosis
 from ktui.diagnose.gang import diagnose
+from ktui.diagnose.room import Room
+from ktui.diagnose.supply import pods_in
 from ktui.model.deviceclass import DeviceClass
 from ktui.model.meta import Object
 from ktui.model.node import Node
@@ -217,3 +220,21 @@ def test_a_pod_that_asks_for_more_than_can_be_looked_at_together_is_answered() -
     found = diagnosed(node("n1"), there, *claims, crowd({"1": 1}, resourceClaims=named))
     assert (found.cause, found.facts) == ("Unexplained", {})
     assert "too many devices" in found.message
+
+
+def test_no_more_than_a_few_searches_come_to_nothing_for_one_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    """32 requests with eight alternatives each have more combinations than anybody can try, on every node anew."""
+    searched: list[object] = []
+
+    def counted(room: Room, *rest: Any) -> int:
+        searched.append(room)
+        return pods_in(room, *rest)
+
+    monkeypatch.setattr(supply, "pods_in", counted)
+    alternatives = [{"name": f"s{n}", "deviceClassName": "gpu", "count": 1} for n in range(8)]
+    requests = [{"name": f"r{n}", "firstAvailable": alternatives} for n in range(32)]
+    there = [devices(*(f"d{d}" for d in range(20 + n)), on=f"n{n}") for n in range(10)]
+    found = diagnosed(*(node(f"n{n}") for n in range(10)), *there, asking(requests=requests))
+    assert (found.cause, found.facts) == ("Unexplained", {})
+    assert "too many ways to combine" in found.message
+    assert 1 <= len(searched) <= 3
