@@ -14,7 +14,7 @@ from ktui.cluster.state import Cluster
 from ktui.model.claim import AllocationResult, Consumer, ResourceClaim
 from ktui.model.meta import Key
 from ktui.model.pod import Container, Pod, PodClaim
-from ktui.model.podgroup import PodGroup
+from ktui.model.podgroup import GroupClaim, PodGroup
 from ktui.model.quantity import parse_quantity
 from ktui.model.resourceslice import DeviceId
 
@@ -56,6 +56,14 @@ class ResolvedClaim(NamedTuple):
     """A claim a pod names: its state, its key ("" name when not made yet), and the object when it is there and the pod's own."""
 
     state: ClaimState
+    key: Key
+    claim: ResourceClaim | None
+
+
+class GroupClaimUse(NamedTuple):
+    """A claim that all members of a group share; the key's name is "" while none is made from the template."""
+
+    entry: GroupClaim
     key: Key
     claim: ResourceClaim | None
 
@@ -197,9 +205,9 @@ def _unreferenced(resolved: dict[str, ResolvedClaim | None], referenced: set[str
     return ContainerDevices(POD_LEVEL, "pod", tuple(uses), tuple(waiting))
 
 
-def group_claims(cluster: Cluster, group: PodGroup) -> Iterator[tuple[str, Key, ResourceClaim | None]]:
-    """(name in the group, key, object) of each claim that a group shares; the key's name is "" while it is not made."""
+def group_claims(cluster: Cluster, group: PodGroup) -> Iterator[GroupClaimUse]:
+    """The claims that a group shares."""
     made = {s.name: s.resource_claim_name for s in group.status.resource_claim_statuses or ()}
     for entry in group.spec.resource_claims or ():
         key = (group.namespace, entry.resource_claim_name or made.get(entry.name) or "")
-        yield entry.name, key, cluster.claim(key)
+        yield GroupClaimUse(entry, key, cluster.claim(key))

@@ -9,6 +9,7 @@ from ktui.cluster.allocation import holders, users
 from ktui.cluster.counters import used_up
 from ktui.cluster.health import Health, device_health
 from ktui.cluster.pools import Pool, PublishedDevice
+from ktui.cluster.sharing import DeviceSharing, device_sharing
 from ktui.cluster.state import Cluster
 from ktui.cluster.taints import EffectiveTaint, taints_of, worst
 from ktui.model.claim import AllocationResult, ResourceClaim
@@ -51,8 +52,12 @@ class DeviceInfo(NamedTuple):
     @property
     def conflict(self) -> bool:
         """Whether several claims hold a device that is for one only."""
-        exclusive = [c for c, r in self.holders if not r.admin_access and not r.share_id]
-        return len(exclusive) > 1
+        return "conflict" in self.sharing
+
+    @property
+    def sharing(self) -> tuple[DeviceSharing, ...]:
+        """In which ways more than one has the device."""
+        return device_sharing(self.holders)
 
     @property
     def disagreement(self) -> Disagreement | None:

@@ -84,7 +84,7 @@ def goes_whole(cluster: Cluster, victim: Pod) -> bool:
     """Whether all pods of the victim's group go with it (disruptionMode "all")."""
     group = cluster.group((victim.namespace, victim.group)) if victim.group else None
     mode = group.spec.disruption_mode if group else None
-    return mode is not None and mode.all is not None
+    return mode is not None and mode.variant == "all"
 
 
 def _state(pod: Pod | None) -> VictimState:

@@ -6,6 +6,8 @@ The union fields are objects whose only present key names the variant, so presen
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import field
 
 from ktui.model.meta import Condition, Object, Wire
@@ -30,6 +32,11 @@ class SchedulingPolicy(Wire, frozen=True):
 class DisruptionMode(Wire, frozen=True):
     single: Empty | None = None
     all: Empty | None = None
+
+    @property
+    def variant(self) -> Literal["all", "single"] | None:
+        """None where it is neither."""
+        return "all" if self.all is not None else "single" if self.single is not None else None
 
 
 class TopologyConstraint(Wire, frozen=True):

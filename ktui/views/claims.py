@@ -6,9 +6,12 @@ from collections.abc import Iterable
 from typing import Final
 
 from ktui.cluster.allocation import users
+from ktui.cluster.gangs import display_name
+from ktui.cluster.sharing import is_shared, reserved_groups
 from ktui.cluster.state import Cluster
 from ktui.cluster.taints import taints_of
 from ktui.model.claim import EXTENDED_RESOURCE_ANNOTATION, Consumer, DeviceRequest, Request, ResourceClaim
+from ktui.model.meta import Key
 from ktui.model.time import parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
 from ktui.views.devicestatus import not_ready, status_document, status_lines
@@ -84,6 +87,7 @@ class ClaimsView(ObjectsView):
             ("owner", owner_text(claim)),
             ("made for", "extended resources, by the scheduler" if extended else ""),
             ("reserved for", ", ".join(consumer_text(c) for c in claim.status.reserved_for or ())),
+            ("shared by", _shared_by(cluster, claim)),
             ("used by", ", ".join(pod.name for pod in users(cluster, claim.key))),
             ("created", time_text(parse_time(claim.metadata.creation_timestamp), now)),
         )
@@ -124,8 +128,25 @@ class ClaimsView(ObjectsView):
                 for r in claim.results
             ],
             "reservedFor": [{"resource": c.resource, "name": c.name} for c in claim.status.reserved_for or ()],
+            "shared": is_shared(claim),
+            "gangs": [group for _, group in _gangs(cluster, claim)],
             "usedBy": [pod.name for pod in users(cluster, claim.key)],
         }
+
+
+def _gangs(cluster: Cluster, claim: ResourceClaim) -> list[Key]:
+    """The groups that share the claim: those that hold it, and those that name it and may come to."""
+    return sorted({*reserved_groups(claim), *cluster.groups_by_claim[claim.key]})
+
+
+def _shared_by(cluster: Cluster, claim: ResourceClaim) -> str:
+    held = reserved_groups(claim)
+    gangs = [
+        f"{'all pods of gang' if key in held else 'gang'} {display_name(cluster, key)}{'' if key in held else ' (not held yet)'}"
+        for key in _gangs(cluster, claim)
+    ]
+    pods = sum(1 for consumer in claim.status.reserved_for or () if consumer.resource == "pods")
+    return ", ".join((*gangs, *((f"{pods} pods",) if pods > 1 else ())))
 
 
 def request_text(request: Request) -> str:

@@ -12,6 +12,7 @@ from ktui.cluster.counters import used_up
 from ktui.cluster.devices import DeviceInfo, DeviceState, Disagreement, device_ids, device_info, rules_unread
 from ktui.cluster.history import device_history
 from ktui.cluster.nodesoftware import NodeSoftware, node_software
+from ktui.cluster.sharing import DeviceSharing
 from ktui.cluster.state import Cluster
 from ktui.model.claim import AllocationResult, ResourceClaim
 from ktui.model.quantity import format_bytes, parse_quantity
@@ -37,6 +38,12 @@ STYLES: Final[dict[DeviceState, Style]] = {
 _DISAGREE: Final[dict[Disagreement, str]] = {
     "unhealthy, not tainted": "not tainted: new pods may still get it",
     "tainted, healthy": "tainted all the same: by a rule that can go, or by the driver for a reason of its own",
+}
+_SHARING: Final[dict[DeviceSharing, str]] = {
+    "conflict": "several claims hold this device, which is for one at a time",
+    "shares": "claims have a share of it each",
+    "adminAccess": "a claim with admin access looks on, beside those that use it",
+    "sharedClaim": "several pods, or a whole gang, use it by one claim",
 }
 _HISTORY: Final = 20  # changes of one device that its detail shows
 _MODEL_NAMES = ("productName", "model", "type")
@@ -118,7 +125,8 @@ class DevicesView:
             ("version", driver_version_of(device, info.id[0])),
             ("health", f"{info.health.health} {info.health.message}".strip() if info.health else "not reported"),
             ("but", _DISAGREE[info.disagreement] if info.disagreement else "", "warn"),
-            ("conflict", "several claims hold this device" if info.conflict else "", "bad"),
+            ("conflict", _SHARING["conflict"] if info.conflict else "", "bad"),
+            ("shared", "; ".join(_SHARING[way] for way in info.sharing if way != "conflict")),
         )
         held = [
             line
@@ -155,6 +163,7 @@ class DevicesView:
             "state": info.state,
             "health": info.health.health if info.health else None,
             "disagreement": info.disagreement,
+            "sharing": list(info.sharing),
             "poolStatus": info.pool.status if info.pool else None,
             "allocatedTo": [
                 {

@@ -28,9 +28,10 @@ from ktui.model.pod import Pod
 from ktui.model.podstatus import status_word
 from ktui.model.time import format_age, parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
+from ktui.views.claims import claim_state
 from ktui.views.preemption import gang_preemption, gang_preemption_document
 from ktui.views.queues import queue_document, queue_lines
-from ktui.views.shared import as_key, device_text, owner_text, pod_style, time_text
+from ktui.views.shared import as_key, device_full, device_text, owner_text, pod_style, time_text
 
 STYLES: Final[dict[GangState, Style]] = {
     "Pending": "warn",
@@ -210,6 +211,7 @@ class GangsView:
                 "names": [pod.name for pod in found.members],
             },
             "devices": count_devices(cluster, found),
+            "sharedClaims": _shared_documents(cluster, found),
             "priority": _priority(found)[0],
             "priorityClass": _priority(found)[1],
             "preemptionPolicy": found.group.spec.preemption_policy if found.group else None,
@@ -242,9 +244,7 @@ def _priority(found: Gang) -> tuple[int | None, str | None]:
 def _disruption_mode(found: Gang) -> Literal["all", "single"] | None:
     """As the group says it; None where it says nothing, or something else."""
     mode = found.group.spec.disruption_mode if found.group else None
-    if mode is None:
-        return None
-    return "all" if mode.all is not None else "single" if mode.single is not None else None
+    return mode.variant if mode else None
 
 
 def _evidence(diagnosis: Diagnosis, now: float) -> Iterable[Line]:
@@ -257,9 +257,28 @@ def _evidence(diagnosis: Diagnosis, now: float) -> Iterable[Line]:
 def _shared(cluster: Cluster, found: Gang) -> Iterable[Line]:
     if found.group is None:
         return
-    for name, key, claim in group_claims(cluster, found.group):
+    for entry, key, claim in group_claims(cluster, found.group):
         devices = ", ".join(device_text(result.id) for result in claim.results) if claim else "not created yet"
-        yield (Cell(f"{name}  ", "dim"), Cell(key[1]), Cell(f"  {devices or 'pending'}"))
+        template = entry.resource_claim_template_name
+        yield (
+            Cell(f"{entry.name}  ", "dim"),
+            Cell(key[1]),
+            Cell(f"  {devices or 'pending'}", "" if devices and claim else "warn"),
+            Cell(f"  from template {template}" if template else "", "dim"),
+        )
+
+
+def _shared_documents(cluster: Cluster, found: Gang) -> list[Document]:
+    return [
+        {
+            "name": entry.name,
+            "claim": key[1] or None,
+            "template": entry.resource_claim_template_name,
+            "state": claim_state(claim) if claim else None,
+            "devices": [device_full(result.id) for result in claim.results] if claim else [],
+        }
+        for entry, key, claim in (group_claims(cluster, found.group) if found.group else ())
+    ]
 
 
 def _member(cluster: Cluster, pod: Pod, now: float) -> Line:

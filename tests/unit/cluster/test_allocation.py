@@ -327,7 +327,7 @@ def test_claims_of_a_group() -> None:
     }
     group = b.group("g", 2, spec=spec, status={"resourceClaimStatuses": [made("g-gpu-x7")]})
     cluster = b.cluster_of(group, b.claim("net", ONE))
-    assert [(name, key, claim and claim.name) for name, key, claim in group_claims(cluster, group)] == [
+    assert [(entry.name, key, claim and claim.name) for entry, key, claim in group_claims(cluster, group)] == [
         ("fabric", ("ml", "net"), "net"),
         ("gpu", ("ml", "g-gpu-x7"), None),
         ("disk", ("ml", ""), None),

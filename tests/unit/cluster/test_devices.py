@@ -139,7 +139,7 @@ def test_a_device_that_is_shared_draws_on_its_counters_once() -> None:
 
 @pytest.mark.parametrize(
     ("second", "conflict"),
-    [({}, True), ({"adminAccess": True}, False), ({"shareID": "5f1c"}, False)],
+    [({}, True), ({"adminAccess": True}, False), ({"shareID": "5f1c"}, True)],
 )
 def test_D10_two_claims_on_one_device(second: dict[str, Any], conflict: bool) -> None:
     assert info(PUBLISHED, held("a"), held("b", **second)).conflict is conflict
