@@ -309,12 +309,13 @@ def incomplete_pool(supply: Supply, gang: GangDemand, line: Line, catalog: Catal
 
 def lacking_resource(supply: Supply, gang: GangDemand) -> tuple[str, int, int]:
     """(resource, what a pod requests, the most that one node has left): the one that most nodes lack, of the nodes on which
-    the pod could be otherwise."""
+    the pod could be otherwise; of all that have its devices when there are none of those."""
     lacking: Counter[str] = Counter()
     most: dict[str, int] = {}
     asked: dict[str, int] = {}
     for part in gang.parts:
-        for node in supply.table(part, frozenset(("resources",))).on_node:
+        nodes = supply.table(part, frozenset(("resources",))).on_node or supply.table(part, frozenset(NODE)).on_node
+        for node in nodes:
             resources = dict(supply.split(part.demand, node)[0])
             free = supply.free(node)
             for name in fits(resources, free) or _scarcest(resources, free):
