@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
-from typing import cast
+from collections.abc import Iterable, Iterator
+from typing import Final, cast
 
 import orjson
 
@@ -20,6 +20,8 @@ from ktui.views.base import Parted, Row, View
 from ktui.views.registry import VIEWS
 
 JSON_VERSION = 1
+_ROWS_OF: Final = {"gangs": ("PodGroup", "Workload")}
+"""Kinds, among those that a view joins, without which there is nothing to show."""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -70,10 +72,18 @@ def _print(form: str, view: View, filled: Filled, rows: list[Row]) -> None:
         print("Nothing needs you." if read else "Nothing of what could be read needs you.", file=sys.stderr)
     else:
         print(f"No {view.title.lower()} found{_where(view, filled)}.", file=sys.stderr)
+        for off in _off(filled.cluster, view):
+            print(f"ktui: {off}", file=sys.stderr)
 
 
 def _where(view: View, filled: Filled) -> str:
     return f" in namespace {filled.namespace}" if filled.namespace and KINDS[view.kinds[0]].namespaced else ""
+
+
+def _off(cluster: Cluster, view: View) -> Iterable[str]:
+    """What the cluster would have to turn on before there can be rows: a gate and an API."""
+    streams = cluster.streams_of(_ROWS_OF.get(view.id, ()))
+    return dict.fromkeys(KINDS[stream.source.kind].enable for stream in streams if stream.phase == "absent")
 
 
 def _check_readable(cluster: Cluster, view: View) -> None:
