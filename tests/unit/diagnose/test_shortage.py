@@ -241,8 +241,8 @@ def test_no_more_than_a_few_searches_come_to_nothing_for_one_verdict(monkeypatch
 
 
 def test_what_nodes_lack_is_named_where_none_of_them_may_be_used_either() -> None:
-    away = {"taints": [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]}
-    found = diagnosed(node("n1", **away), crowd({"99": 1}))
+    away = [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]
+    found = diagnosed(node("n1", taints=away), crowd({"99": 1}))
     assert (found.cause, found.facts) == ("NotEnoughNodeResources", {"resource": "cpu"})
     assert "a pod asks for 99, the most left on a node is 8; then nodes with room are tainted" in found.message
     assert "nodes with more cpu" in found.unblock
