@@ -337,6 +337,7 @@ class Cluster:
             case Event() if obj.reason == PREEMPTED:
                 self._touch_preemption(obj, dirty)
             case Job():
+                dirty.workloads.update(self.workloads_by_job[obj.key])
                 self._touch_owned(obj.metadata.uid, dirty)
                 self._touch_gangs_of_job(obj.key, dirty)
             case KueueWorkload() | KueueLocalQueue() | KueueClusterQueue() | VolcanoPodGroup() | VolcanoQueue():

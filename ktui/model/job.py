@@ -5,13 +5,15 @@ from __future__ import annotations
 from msgspec import field
 
 from ktui.model.meta import Condition, Object, Wire
-from ktui.model.podgroup import SchedulingPolicy
+from ktui.model.podgroup import DisruptionMode, SchedulingConstraints, SchedulingPolicy
 
 
 class JobScheduling(Wire, frozen=True):
     """spec.scheduling (gate WorkloadWithJob): asks the Job controller for a Workload and a PodGroup."""
 
     scheduling_policy: SchedulingPolicy | None = None
+    scheduling_constraints: SchedulingConstraints | None = None
+    disruption_mode: DisruptionMode | None = None
 
 
 class JobSpec(Wire, frozen=True):

@@ -11,6 +11,7 @@ from ktui.model.workload import Workload
 from ktui.views.base import Cell, Column, Document, Row, RowKey, Section, pairs
 from ktui.views.gangs import PROBLEMS, STYLES, WORST_FIRST
 from ktui.views.shared import OBJECT_KINDS, ObjectsView, as_key, owner_text, time_text
+from ktui.views.workloadtree import job_of, node_document, node_lines, nodes_of, scheduling_document, scheduling_text
 
 
 class WorkloadsView(ObjectsView):
@@ -19,7 +20,7 @@ class WorkloadsView(ObjectsView):
     order = "namespace"
     kind = OBJECT_KINDS["workloads"]
     kinds = ("Workload",)
-    joins = ("Pod", "PodGroup", "ResourceClaim")
+    joins = ("Pod", "PodGroup", "ResourceClaim", "Job")
     columns = (
         Column("namespace", "NAMESPACE", 9, 1, priority=4),
         Column("workload", "WORKLOAD", 14, 3, priority=9),
@@ -64,17 +65,11 @@ class WorkloadsView(ObjectsView):
             return ()
         about = pairs(
             ("owner", _owner(workload)),
+            ("asks for", scheduling_text(job_of(cluster, workload))),
             ("created", time_text(parse_time(workload.metadata.creation_timestamp), now)),
         )
-        lines = tuple(
-            (
-                Cell(f"{g.key[1]}  "),
-                Cell(f"{g.state}  ", STYLES.get(g.state, "")),
-                Cell(f"{g.running} of {g.needed} run"),
-            )
-            for g in gangs_of(cluster, workload)
-        )
-        sections = (Section(f"Workload {workload.namespace}/{workload.name}", about), Section("Gangs", lines))
+        lines = tuple(node_lines(nodes_of(gangs_of(cluster, workload))))
+        sections = (Section(f"Workload {workload.namespace}/{workload.name}", about), Section("Below it", lines))
         return tuple(section for section in sections if section.lines)
 
     def item(self, cluster: Cluster, key: RowKey) -> Document | None:
@@ -88,6 +83,8 @@ class WorkloadsView(ObjectsView):
             "name": workload.name,
             "owner": {"kind": ref.kind, "name": ref.name} if ref else None,
             "state": _state(found),
+            "scheduling": scheduling_document(job_of(cluster, workload)),
+            "children": [node_document(node) for node in nodes_of(found)],
             "gangs": [
                 {"name": g.key[1], "state": g.state, "minCount": g.min_count, "running": g.running} for g in found
             ],

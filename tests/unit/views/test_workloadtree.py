@@ -1,0 +1,138 @@
+"""What hangs below a Workload, and what its Job asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ktui.cluster.state import Cluster
+from ktui.model.job import Job
+from ktui.model.meta import Object
+from ktui.model.podgroup import PodGroup
+from ktui.views.registry import VIEWS
+from tests.unit import builders as b
+
+KEY = ("ml", "w")
+REF = {"controllerRef": {"apiGroup": "batch", "kind": "Job", "name": "train"}}
+
+
+def told(cluster: Cluster) -> Any:
+    item = VIEWS["workloads"].item(cluster, KEY)
+    assert item is not None
+    return item
+
+
+def shown(cluster: Cluster) -> str:
+    lines = (line for section in VIEWS["workloads"].detail(cluster, KEY, 0.0) for line in section.lines)
+    return "\n".join("".join(cell.text for cell in line) for line in lines)
+
+
+def part(name: str, parent: str | None = None, least: int = 1) -> PodGroup:
+    ref = {"workloadName": "w", "templateName": "t"}
+    return b.group(name, least, spec={"workloadRef": ref, "parentCompositePodGroupName": parent})
+
+
+def job(scheduling: Any) -> Job:
+    return b.make(Job, {"metadata": b.meta("train"), "spec": {"scheduling": scheduling}})
+
+
+def outline(nodes: list[Any]) -> list[Any]:
+    return [(n["kind"], n["name"], n["state"], outline(n.get("children", []))) for n in nodes]
+
+
+def test_the_tree_has_composite_groups_groups_and_pods() -> None:
+    """Issue 6, item 1: a composite group is as well as the worst of its groups; what is worst comes first."""
+    cluster = b.cluster_of(
+        b.workload("w", spec=REF),
+        part("alone"),
+        part("a", "replica-0"),
+        part("z", "replica-0"),
+        b.pod("alone-0", group="alone", node="n"),
+        b.pod("a-0", group="a", node="n"),
+        b.pod("z-0", group="z"),
+    )
+    assert outline(told(cluster)["children"]) == [
+        (
+            "CompositePodGroup",
+            "replica-0",
+            "Pending",
+            [
+                ("PodGroup", "z", "Pending", [("Pod", "z-0", "Pending", [])]),
+                ("PodGroup", "a", "Running", [("Pod", "a-0", "Running", [])]),
+            ],
+        ),
+        ("PodGroup", "alone", "Running", [("Pod", "alone-0", "Running", [])]),
+    ]
+    composite = told(cluster)["children"][0]
+    assert (composite["running"], composite["needed"]) == (1, 2)
+    assert "    Pod z-0  Pending\n  PodGroup a  Running  1 of 1 run" in shown(cluster)
+
+
+def test_a_group_of_1_35_is_a_part_of_its_workload() -> None:
+    cluster = b.cluster_of(b.workload("w", groups={"workers": 1}))
+    assert outline(told(cluster)["children"]) == [("Group", "w/workers", "Pending", [])]
+
+
+def test_pods_in_trouble_come_first_and_many_are_cut() -> None:
+    pods = [b.pod(f"p{n:02}", group="g", node="n") for n in range(20)]
+    cluster = b.cluster_of(b.workload("w"), part("g", least=21), *pods, b.pod("z", group="g"))
+    assert told(cluster)["children"][0]["children"][0]["name"] == "z"
+    text = shown(cluster)
+    assert text.count("Pod p") == 7
+    assert "and 13 more" in text
+
+
+@pytest.mark.parametrize(
+    ("scheduling", "words", "document"),
+    [
+        (None, "", None),
+        ({}, "", {"policy": None, "minCount": None, "disruptionMode": None, "topology": []}),
+        (
+            {"schedulingPolicy": {"gang": {"minCount": 4}}, "disruptionMode": {"all": {}}},
+            "gang of at least 4",
+            {"policy": "gang", "minCount": 4, "disruptionMode": "all", "topology": []},
+        ),
+        (
+            {"schedulingPolicy": {"gang": {}}, "schedulingConstraints": {"topology": [{"key": "rack"}]}},
+            "gang of all parallel pods",
+            {"policy": "gang", "minCount": None, "disruptionMode": None, "topology": ["rack"]},
+        ),
+        (
+            {"schedulingPolicy": {"basic": {}}, "schedulingConstraints": {"topology": None}},
+            "basic: pod by pod",
+            {"policy": "basic", "minCount": None, "disruptionMode": None, "topology": []},
+        ),
+        (
+            {"schedulingPolicy": {"odd": {}}},
+            "",
+            {"policy": None, "minCount": None, "disruptionMode": None, "topology": []},
+        ),
+    ],
+)
+def test_what_the_job_asks_for(scheduling: Any, words: str, document: Any) -> None:
+    """Job.spec.scheduling, alpha in 1.37."""
+    cluster = b.cluster_of(b.workload("w", spec=REF), job(scheduling))
+    assert told(cluster)["scheduling"] == document
+    assert ("asks for" in shown(cluster)) == bool(words)
+    assert words in shown(cluster)
+
+
+@pytest.mark.parametrize(
+    ("ref", "objects"),
+    [
+        ({}, [job({"schedulingPolicy": {"basic": {}}})]),
+        (
+            {"controllerRef": {"apiGroup": "x", "kind": "Job", "name": "train"}},
+            [job({"schedulingPolicy": {"basic": {}}})],
+        ),
+        (REF, []),
+    ],
+)
+def test_without_a_job_nothing_is_made_up(ref: Any, objects: list[Object]) -> None:
+    assert told(b.cluster_of(b.workload("w", spec=ref), *objects))["scheduling"] is None
+
+
+def test_a_job_that_changes_names_its_workload() -> None:
+    cluster = b.cluster_of(b.workload("w", spec=REF))
+    assert cluster.apply(b.added(job(None))).workloads == {KEY}
