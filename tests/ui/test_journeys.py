@@ -242,7 +242,7 @@ async def test_a_context_that_cannot_be_opened_leaves_nothing_of_the_one_before_
             await pilot.press(key)
         opener.failure, opener.target = None, Target(context="prod-us")
         await pilot.press("ctrl+r")
-        await shows(pilot, "llm-train", "prod-us ·")
+        await shows(pilot, "16 devices", "prod-us ·")  # the view that was asked for meanwhile
         assert opener.opened == ["", "prod-us", "prod-us"]
 
 
