@@ -148,7 +148,9 @@ def _pool(supply: Supply, gang: GangDemand, line: Line) -> tuple[dict[str, objec
 
 
 def _asked(line: Line) -> str:
-    return " && ".join(line.want.selectors) or f"class {line.want.device_class}"
+    capacity = (f"{amount} of {name}" for name, amount in line.want.capacity)
+    parts = (" && ".join(line.want.selectors), ", ".join(capacity))
+    return ", ".join(filter(None, parts)) or f"class {line.want.device_class}"
 
 
 def _catalog(supply: Supply, gang: GangDemand) -> Catalog:
@@ -191,7 +193,8 @@ def hint(supply: Supply, gang: GangDemand, found: Shortage, blame: Obstacle) -> 
         case "taints" if line is not None:
             return f"untaint its devices ({blocking_taint(line, _catalog(supply, gang))})"
         case "selectors":
-            return "devices that match, or claims with other selectors"
+            less = line is not None and line.want.capacity and not line.want.selectors
+            return f"devices that match, or claims {'for less capacity' if less else 'with other selectors'}"
         case "constraints":
             rule = _constraint(supply, gang)
             kind = "matchAttribute" if rule and rule.match_attribute else "distinctAttribute"

@@ -142,7 +142,7 @@ def count_room(want: Want, room: Room, kinds: Kinds) -> Counts:
 
 def _steps(want: Want, pool: PoolRoom, unit: Unit, kinds: Kinds) -> Counts:
     matching = kinds.matches(want, unit.kind)
-    in_class = matching or kinds.matches(structs.replace(want, selectors=()), unit.kind)
+    in_class = matching or kinds.matches(structs.replace(want, selectors=(), capacity=()), unit.kind)
     if in_class is None or matching is None:
         return Counts(1, int(in_class is True), unknown=1)
     if not matching:
@@ -292,7 +292,7 @@ class _Search:
 
     def _all(self, ask: Ask) -> list[int]:
         """All devices that match, whoever has them."""
-        return [i for i, (_, unit) in enumerate(self._units) if self._match(ask.want, unit) and self._offers(ask, unit)]
+        return [i for i, (_, unit) in enumerate(self._units) if self._match(ask.want, unit)]
 
     def _usable(self, claim: int, ask: Ask, index: int) -> bool:
         self._looks += 1
@@ -317,13 +317,6 @@ class _Search:
         if matched is None:
             raise Undecided("an expression that selects devices cannot be evaluated")
         return matched
-
-    def _offers(self, ask: Ask, unit: Unit) -> bool:
-        """Whether the device, empty, has what is asked of its capacity."""
-        device = self._kinds[unit.kind].device
-        asked = take_of(device, ask.want)
-        capacity = device.capacity or {}
-        return asked is not None and all(amount <= _amount(capacity[name]) for name, amount in asked.items())
 
     def _has_left(self, ask: Ask, unit: Unit) -> bool:
         return has_left(self._kinds[unit.kind].device, unit, ask.want)
@@ -396,6 +389,13 @@ def _used(unit: Unit, device: Device, want: Want) -> Unit:
 def _undo(rules: list[_Rule]) -> None:
     for rule in rules:
         rule.remove()
+
+
+def offers(device: Device, want: Want) -> bool:
+    """Whether the device, with nothing in use, has what is asked of its capacity."""
+    asked = take_of(device, want)
+    capacity = device.capacity or {}
+    return asked is not None and all(amount <= _amount(capacity[name]) for name, amount in asked.items())
 
 
 def has_left(device: Device, unit: Unit, want: Want) -> bool:

@@ -1,4 +1,4 @@
-"""Which devices a request is about: its class's selectors and its own, in CEL."""
+"""Which devices a request is about: its class's selectors and its own, in CEL, and what it asks of their capacity."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ktui.cel.reading import Read
 from ktui.cel.selector import DoesNotMatch, Matches, compile_selector, match_all
 from ktui.cluster.state import Cluster
 from ktui.diagnose.demand import ClaimDemand, Want, device_class
-from ktui.diagnose.room import Kind
+from ktui.diagnose.room import Kind, offers
 
 Reads = tuple[tuple[Read, ...], tuple[str, ...]]
 """What of a device is looked at: by selectors, and the attributes that constraints compare."""
@@ -28,12 +28,14 @@ class Selection:
         return (*(s.cel.expression if s.cel else "" for s in found.spec.selectors or ()), *want.selectors)
 
     def matches(self, want: Want, kind: Kind) -> bool | None:
-        """Whether devices of a kind do for a request."""
+        """Whether devices of a kind do for a request: selectors match, and there is as much of their capacity in all."""
         expressions = self.expressions(want)
         if expressions is None:
             return False
         outcome = match_all(expressions, kind.driver, kind.device)
-        return isinstance(outcome, Matches) if isinstance(outcome, Matches | DoesNotMatch) else None
+        if isinstance(outcome, Matches):
+            return offers(kind.device, want)
+        return False if isinstance(outcome, DoesNotMatch) else None
 
     def reads(self, claims: Iterable[ClaimDemand]) -> Reads:
         """Everything that these claims look at."""

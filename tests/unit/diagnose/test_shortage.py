@@ -246,3 +246,22 @@ def test_what_nodes_lack_is_named_where_none_of_them_may_be_used_either() -> Non
     assert (found.cause, found.facts) == ("NotEnoughNodeResources", {"resource": "cpu"})
     assert "a pod asks for 99, the most left on a node is 8; then nodes with room are tainted" in found.message
     assert "nodes with more cpu" in found.unblock
+
+
+@pytest.mark.parametrize("capacity", [{}, {"memory": {"value": "40Gi"}}])
+def test_capacity_that_no_device_has_in_all_is_no_matter_of_use(capacity: dict[str, Any]) -> None:
+    wanted = {"requests": {"memory": "80Gi"}}
+    there = devices("a", "b", capacity=capacity)
+    found = diagnosed(node("n1"), there, held("a", "b"), asking(1, capacity=wanted))
+    assert (found.cause, found.facts) == ("NoMatchingDevice", {"need": 1, "matching": 0})
+    assert found.message == "no device matches: 80Gi of memory"
+    assert found.unblock == ("devices that match, or claims for less capacity",)
+    assert found.funnel is not None
+    assert (found.funnel.in_class, found.funnel.matching) == (2, 0)
+
+
+def test_capacity_that_others_took_is_a_matter_of_use() -> None:
+    wanted = {"requests": {"memory": "80Gi"}}
+    there = devices("a", capacity={"memory": {"value": "80Gi"}})
+    found = diagnosed(node("n1"), there, held("a"), asking(1, capacity=wanted))
+    assert (found.cause, found.facts) == ("NotEnoughDevices", {"need": 1, "free": 0})
