@@ -17,6 +17,7 @@ _OBSTACLES: Final[dict[Obstacle, str]] = {
     "disabled": "no: its behaviour disables scaling down",
     "paused": "its target was scaled to 0 by hand: nothing wakes it until somebody scales it up",
 }
+_GATE: Final = "before 1.37 the gate HPAScaleToZero has to be turned on for that"
 _HELD: Final = ("ScaleDownStabilized", "ScaleUpStabilized")
 _BY_FLAG: Final = (
     "the controller's window (5m unless its flag --horizontal-pod-autoscaler-downscale-stabilization differs)"
@@ -28,7 +29,7 @@ def sleep_text(hpa: HorizontalPodAutoscaler) -> str:
     obstacle = sleep_obstacle(hpa)
     if obstacle is None:
         return "yes, minReplicas is 0"
-    return _OBSTACLES.get(obstacle) or f"once minReplicas is 0 (now {hpa.min_replicas})"
+    return _OBSTACLES.get(obstacle) or f"once minReplicas is 0; now {hpa.min_replicas} ({_GATE})"
 
 
 def sleep_word(hpa: HorizontalPodAutoscaler) -> str:

@@ -11,11 +11,47 @@ from pathlib import Path
 
 import pytest
 
+from ktui.model.time import format_time
+from tests.unit import builders as b
+
 from .screen import lines, running, shows, wait_for
 from .world import NOW, Scene, ScriptedOpener, degraded, everything_live, recorded
 
 GOLDENS = Path(__file__).parent / "goldens"
 SIZES = [(80, 24), (120, 40), (200, 60)]
+SCALED = format_time(NOW - 60)
+
+
+def held_up() -> Scene:
+    """An autoscaler that scaled up a minute ago, and would go to 0 if its window let it."""
+    metric = {"metric": {"name": "queue_length"}}
+    rules = {"stabilizationWindowSeconds": 300, "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}]}
+    recent = "recent recommendations were higher than current one, applying the highest recent recommendation"
+    read = "the HPA was able to successfully calculate a replica count from external metric queue_length(nil)"
+    said = (("AbleToScale", "ScaleDownStabilized", recent), ("ScalingActive", "ValidMetricFound", read))
+    spec = {
+        "scaleTargetRef": {"kind": "Deployment", "name": "chat"},
+        "minReplicas": 0,
+        "maxReplicas": 4,
+        "metrics": [{"type": "External", "external": {**metric, "target": {"averageValue": "10"}}}],
+        "behavior": {"scaleDown": rules},
+    }
+    status = {
+        "currentReplicas": 2,
+        "desiredReplicas": 2,
+        "lastScaleTime": SCALED,
+        "currentMetrics": [{"type": "External", "external": {**metric, "current": {"averageValue": "0"}}}],
+        "conditions": [
+            {"type": type_, "status": "True", "reason": reason, "message": message, "lastTransitionTime": SCALED}
+            for type_, reason, message in said
+        ],
+    }
+    hpa = b.autoscaler("chat", spec, status)
+    up = "New size: 2; reason: external metric queue_length(nil) above target"
+    event = b.event("up", hpa.metadata.uid, reason="SuccessfulRescale", message=up, lastTimestamp=SCALED)
+    return Scene(everything_live(HorizontalPodAutoscaler=[hpa], Event=[event]), NOW)
+
+
 TOO_BIG = ["t", "o", "o", "minus", "b", "i", "g"]
 SCREENS: dict[str, tuple[Scene, list[str], list[str]]] = {
     # name: (what is shown, keys from the start, texts that show it is complete)
@@ -51,6 +87,7 @@ SCREENS: dict[str, tuple[Scene, list[str], list[str]]] = {
     ),
     "device-detail": (recorded("xid-eviction", 13), ["3", "slash", *"node-0 gpu-2", "enter", "enter"], ["tainted"]),
     "autoscalers": (recorded("scale-to-zero", 33), ["6"], ["1 autoscaler"]),
+    "autoscaler-detail": (held_up(), ["6", "enter"], ["in 4m at the earliest"]),
     "workloads": (degraded(), ["7"], ["3 workloads"]),
     "pods": (recorded("extended-resources", 23), ["8"], ["8 pods"]),
     "pods-filtered": (degraded(), ["8", "slash", *"eval", "enter"], ["4 of 25 pods"]),

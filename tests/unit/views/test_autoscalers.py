@@ -77,7 +77,13 @@ PAUSED: b.Document = {"conditions": [condition("ScalingActive", "False", "Scalin
     ("spec_", "status", "obstacle", "column", "words"),
     [
         (spec(EXTERNAL), AWAKE, None, "yes", "yes, minReplicas is 0"),
-        (spec(CPU, EXTERNAL, lowest=1), AWAKE, "minReplicas", "if min 0", "once minReplicas is 0 (now 1)"),
+        (
+            spec(CPU, EXTERNAL, lowest=1),
+            AWAKE,
+            "minReplicas",
+            "if min 0",
+            "once minReplicas is 0; now 1 (before 1.37 the gate HPAScaleToZero",
+        ),
         (spec(CPU, lowest=1), AWAKE, "metrics", "no", "needs an Object or External metric"),
         (spec(EXTERNAL, down={"selectPolicy": "Disabled"}), AWAKE, "disabled", "no", "behaviour disables scaling down"),
         (spec(EXTERNAL), PAUSED, "paused", "no", "nothing wakes it until somebody scales it up"),
