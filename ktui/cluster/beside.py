@@ -112,7 +112,7 @@ def cluster_queue(cluster: Cluster, name: str) -> KueueClusterQueue | None:
 
 def cluster_queue_name(cluster: Cluster, found: KueueWorkload) -> str:
     """The one its quota is reserved in, else the one its queue leads to; "" when that is not known."""
-    if found.status.admission is not None and found.status.admission.cluster_queue:
+    if not found.waits and found.status.admission is not None and found.status.admission.cluster_queue:
         return found.status.admission.cluster_queue
     queue = local_queue(cluster, found)
     return queue.spec.cluster_queue if queue is not None else ""

@@ -25,6 +25,7 @@ from ktui.model.meta import Key
 _READ = (
     *("Pod", "PodGroup", "Workload", "ResourceClaim", "ResourceClaimTemplate"),
     *("Node", "ResourceSlice", "DeviceClass", "DeviceTaintRule"),
+    *("KueueWorkload", "KueueLocalQueue", "KueueClusterQueue", "VolcanoPodGroup", "VolcanoQueue"),
 )
 
 

@@ -188,7 +188,7 @@ def _queued(cluster: Cluster, found: KueueWorkload, message: str) -> _Held:
 
 
 def _words(cluster: Cluster, found: KueueWorkload) -> tuple[Evidence, ...]:
-    """Kueue's own sentences, and the cluster queue with what it has."""
+    """Kueue's own sentences, and for those that wait for quota the cluster queue with what it has."""
     said = [
         c
         for kind in ("QuotaReserved", "Evicted", "Requeued")
@@ -198,7 +198,7 @@ def _words(cluster: Cluster, found: KueueWorkload) -> tuple[Evidence, ...]:
         Evidence("KueueWorkload", *found.key, c.message or "", parse_time(c.last_transition_time), said=True)
         for c in said
     )
-    queue = cluster_queue(cluster, cluster_queue_name(cluster, found))
+    queue = cluster_queue(cluster, cluster_queue_name(cluster, found)) if found.waits else None
     if queue is None:
         return words
     return (*words, Evidence("KueueClusterQueue", "", queue.name, quotas_text(queue)))
