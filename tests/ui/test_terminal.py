@@ -113,7 +113,7 @@ def start() -> Iterator[Callable[..., Terminal]]:
 Start = Callable[..., Terminal]
 
 
-def shown(terminal: Terminal, text: bytes = b"llm-big") -> Terminal:
+def shown(terminal: Terminal, text: bytes = b"gpu-node-1") -> Terminal:
     terminal.read_until(lambda: text in terminal.output)
     return terminal
 
