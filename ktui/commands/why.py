@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
-from collections.abc import Iterable
 
 import orjson
 
 from ktui.cluster.state import Cluster
+from ktui.commands.printing import paragraphs
 from ktui.commands.source import fill
 from ktui.diagnose.account import Account
 from ktui.diagnose.diagnoses import Diagnoses, diagnoses_of
 from ktui.errors import KtuiError
-from ktui.ui.safe import safe, to_ascii
-from ktui.ui.wrap import wrap
 from ktui.views import gangs, why
-from ktui.views.base import Line
 
 JSON_VERSION = 1
 _KINDS = (*gangs.VIEW.kinds, *gangs.VIEW.joins, "Job")
-_NARROWEST = 40  # cells; what is narrower yet is broken by the terminal
 
 
 def run(args: argparse.Namespace) -> int:
@@ -41,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         lines = why.lines(cluster, subject, found, filled.now, bar=_bar())
         further = ((), *why.what_if_lines(what_if, subject, found)) if what_if else ()
-        sys.stdout.write(_text((*lines, *further)))
+        sys.stdout.write(paragraphs((*lines, *further)))
     return 0
 
 
@@ -62,19 +57,6 @@ def _check_readable(cluster: Cluster) -> None:
         raise KtuiError(f"pods cannot be read: {reason}")
 
 
-def _plain_terminal() -> bool:
-    return "utf" not in (sys.stdout.encoding or "").lower()
-
-
 def _bar() -> str:
     """Bars are drawn for people only."""
     return "█" if sys.stdout.isatty() else ""
-
-
-def _text(lines: Iterable[Line]) -> str:
-    """The lines for a terminal, broken to its width, or as they are for whoever reads a pipe. Cluster text is made safe here."""
-    if sys.stdout.isatty():
-        width = max(_NARROWEST, shutil.get_terminal_size().columns)
-        lines = (broken for line in lines for broken in wrap(line, width))
-    texts = ("".join(safe(cell.text) for cell in line).rstrip() for line in lines)
-    return "".join(f"{to_ascii(text) if _plain_terminal() else text}\n" for text in texts)
