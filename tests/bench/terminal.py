@@ -11,8 +11,9 @@ import termios
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, Self
+
+from tests.bench import processes
 
 ANYTHING: Final = re.compile(r"\S")
 FULL_SCREEN: Final = b"\x1b[?1049h"
@@ -45,7 +46,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class Idle:
-    """What a command did in a stretch of time: its share of one core (1.0 is all of it), and bytes written a second."""
+    """What a command and its children did in a stretch of time: their share of one core (1.0 is all of it), and bytes written a second."""
 
     cpu: float
     bytes: float
@@ -58,6 +59,7 @@ class Terminal:
         self, command: Sequence[str], environment: Mapping[str, str], *, columns: int = 80, rows: int = 24
     ) -> None:
         self._output = bytearray()
+        self._arrived: list[tuple[int, float]] = []
         self._started = time.perf_counter()
         self._pid, self._fd = pty.fork()
         if self._pid == 0:
@@ -68,6 +70,36 @@ class Terminal:
                 # Whatever happened, a second copy of this program must not go on.
                 os._exit(127)
         self._ended: Ended | None = None
+
+    @property
+    def pid(self) -> int:
+        return self._pid
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds from the start until now."""
+        return self._elapsed()
+
+    def read(self, limit: float) -> bool:
+        """Waits for output, `limit` seconds at most; False when the command has closed the terminal."""
+        return self._read(limit)
+
+    @property
+    def pieces(self) -> int:
+        """How many times output was read."""
+        return len(self._arrived)
+
+    @property
+    def written(self) -> int:
+        """Bytes of output so far."""
+        return len(self._output)
+
+    def chunks(self, start: int) -> list[tuple[float, bytes]]:
+        """The output in pieces as it was read, from the `start`th on, each with its seconds from the start."""
+        ends = self._arrived[start:]
+        begin = self._arrived[start - 1][0] if start else 0
+        starts = [begin, *(end for end, _ in ends)]
+        return [(at, bytes(self._output[start:end])) for start, (end, at) in zip(starts, ends, strict=False)]
 
     def wait_for(self, text: re.Pattern[str], *, after: bytes = b"", limit: float = 30.0) -> float:
         """Seconds from the start until `text` had been written to the terminal. TimeoutError with what had been instead.
@@ -111,11 +143,11 @@ class Terminal:
 
     def watch(self, seconds: float) -> Idle:
         """Lets the command run for a while, and says what it did meanwhile."""
-        output, cpu, started = len(self._output), self._cpu(), time.perf_counter()
+        output, cpu, started = len(self._output), processes.cpu(self._pid), time.perf_counter()
         while (passed := time.perf_counter() - started) < seconds:
             if not self._read(seconds - passed):
                 raise TimeoutError("the command ended while it was watched")
-        return Idle((self._cpu() - cpu) / passed, (len(self._output) - output) / passed)
+        return Idle((processes.cpu(self._pid) - cpu) / passed, (len(self._output) - output) / passed)
 
     def ended(self, limit: float = 30.0) -> Ended:
         """Waits until the command has ended by itself; after `limit` seconds it is killed."""
@@ -150,11 +182,6 @@ class Terminal:
     def _elapsed(self) -> float:
         return time.perf_counter() - self._started
 
-    def _cpu(self) -> float:
-        """CPU seconds of the running command so far: fields 14 and 15 of /proc/PID/stat, in clock ticks."""
-        after_name = Path(f"/proc/{self._pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(after_name[11]) + int(after_name[12])) / os.sysconf("SC_CLK_TCK")
-
     def _read(self, limit: float) -> bool:
         """Takes what there is, or waits for it; False when the command has closed the terminal."""
         if not select.select([self._fd], [], [], limit)[0]:
@@ -164,7 +191,9 @@ class Terminal:
         except OSError:
             # Linux says EIO where others say end of file.
             return False
-        self._output += data
+        if data:
+            self._output += data
+            self._arrived.append((len(self._output), self._elapsed()))
         return bool(data)
 
 
