@@ -227,6 +227,9 @@ def parser() -> argparse.ArgumentParser:
     _add_export(commands, screen)
     demo = commands.add_parser("demo", parents=[screen], help="practise on an embedded cluster; needs nothing else")
     demo.add_argument("--incident", default="xid79", metavar="NAME", help="xid79 (the default), forgotten or asleep")
+    demo.add_argument(
+        "--kubernetes", default="1.37", metavar="RELEASE", help="be a cluster of 1.37 (the default), 1.36 or 1.35"
+    )
     demo.add_argument("--size", type=int, default=0, metavar="PODS", help="make a fleet of at least this many pods")
     demo.add_argument(
         "--record",

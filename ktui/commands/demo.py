@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ktui import paths
 from ktui.commands.live import LiveFeed, introduce
 from ktui.demo.incidents import INCIDENTS, Guide, Incident
+from ktui.demo.releases import RELEASES, Release
 from ktui.errors import UsageError
 from ktui.ui.session import Session, Sink, Target, Travel
 
@@ -26,7 +27,7 @@ LARGEST = 200_000
 
 
 class DemoOpener:
-    """Opens a new cluster each time. Raises UsageError for an incident there is none of."""
+    """Opens a new cluster each time. Raises UsageError for an incident or a release there is none of."""
 
     record: Output | None = None
     """The file that the first session is recorded to."""
@@ -35,17 +36,25 @@ class DemoOpener:
         found = INCIDENTS.get(args.incident)
         if found is None:
             raise UsageError(f"there is no incident {args.incident[:40]!r}; there are {', '.join(INCIDENTS)}")
+        release = RELEASES.get(args.kubernetes)
+        if release is None:
+            raise UsageError(f"the demo cannot be Kubernetes {args.kubernetes[:40]!r}, only {', '.join(RELEASES)}")
+        if found.asleep and not release.scale_to_zero:
+            raise UsageError(
+                f"nothing sleeps in Kubernetes {release.name}: minReplicas 0 is on by default from 1.37 on"
+            )
         if not 0 <= args.size <= LARGEST:
             raise UsageError(f"--size {args.size} is not between 0 and {LARGEST}")
         self._incident = found
         self._size = args.size
+        self._release = release
 
     def title(self) -> str:
         return "DEMO"
 
     async def open(self, context: str = "") -> Session:  # noqa: ARG002 - there is one
         record, self.record = self.record, None
-        return await asyncio.to_thread(_session, self._incident, self._size, record)
+        return await asyncio.to_thread(_session, self._incident, self._size, self._release, record)
 
     async def contexts(self) -> Sequence[str]:
         return ()
@@ -90,7 +99,7 @@ class DemoFeed(LiveFeed):
         return self._guide.hint(cluster, view, opened)
 
 
-def _session(incident: Incident, size: int, record: Output | None) -> Session:
+def _session(incident: Incident, size: int, release: Release, record: Output | None) -> Session:
     """In a thread: imports what talks to the cluster."""
     from ktui.commands.loopback import DemoCredentials, Loopback
     from ktui.demo.access import DEMO_USER
@@ -99,7 +108,7 @@ def _session(incident: Incident, size: int, record: Output | None) -> Session:
     from ktui.recording.tape import Tape
     from ktui.recording.writer import Facts
 
-    demo = DemoProcess(Play(size, incident.sick, incident.tainted))
+    demo = DemoProcess(Play(size, incident.sick, incident.tainted, release.name))
     tape = Tape(lambda: Facts("", "DEMO", session.target.version), lambda: (demo.where.token,))
 
     def feed(sink: Sink, _: Travel) -> DemoFeed:

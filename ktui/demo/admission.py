@@ -95,12 +95,13 @@ def _known(value: Any, shape: Shape | None) -> Any:
     return {name: _known(each, shape[name]) for name, each in value.items() if name in shape}
 
 
-def admit(kind: Kind, obj: JSON, now: str) -> JSON:
-    """The object with its defaults. Raises Refused (422) when it breaks a rule. `now` is RFC 3339."""
+def admit(kind: Kind, obj: JSON, now: str, *, scale_to_zero: bool = True) -> JSON:
+    """The object with its defaults. Raises Refused (422) when it breaks a rule. `now` is RFC 3339; `scale_to_zero` is the gate
+    HPAScaleToZero."""
     check = ADMIT.get(kind.name)
     if check is None:
         return obj
-    admitted, causes = check(obj, now)
+    admitted, causes = check(obj, now, scale_to_zero)
     if causes:
         raise status.invalid(kind, obj["metadata"].get("name", ""), *causes)
     return admitted
@@ -118,7 +119,7 @@ def prepared(kind: Kind, new: JSON, old: JSON) -> JSON:
     return {**new, "spec": {**spec, "taint": {name: each for name, each in taint.items() if name != "timeAdded"}}}
 
 
-def _taint_rule(obj: JSON, now: str) -> tuple[JSON, list[Cause]]:
+def _taint_rule(obj: JSON, now: str, _: bool) -> tuple[JSON, list[Cause]]:
     """resource.k8s.io validateDeviceTaintRule; timeAdded is set by the server when absent."""
     spec = obj.get("spec") or {}
     taint = spec.get("taint") or {}
@@ -140,7 +141,7 @@ def _taint_rule(obj: JSON, now: str) -> tuple[JSON, list[Cause]]:
     return {**obj, "spec": {**spec, "taint": {"timeAdded": now, **taint}}}, causes
 
 
-def _autoscaler(obj: JSON, _: str) -> tuple[JSON, list[Cause]]:
+def _autoscaler(obj: JSON, _: str, scale_to_zero: bool) -> tuple[JSON, list[Cause]]:
     """autoscaling/v2 ValidateHorizontalPodAutoscaler; an absent minReplicas is 1."""
     spec = {"minReplicas": 1, **{name: value for name, value in (obj.get("spec") or {}).items() if value is not None}}
     lowest, highest = spec["minReplicas"], spec.get("maxReplicas", 0)
@@ -148,10 +149,10 @@ def _autoscaler(obj: JSON, _: str) -> tuple[JSON, list[Cause]]:
     if not isinstance(lowest, int) or not isinstance(highest, int):
         raise status.bad_request("json: cannot unmarshal into Go struct field of type int32")
     scalable = any(metric.get("type") in ("Object", "External") for metric in spec.get("metrics") or ())
-    if lowest < 0:
-        causes.append(
-            ("FieldValueInvalid", "spec.minReplicas", f"Invalid value: {lowest}: must be greater than or equal to 0")
-        )
+    least = 0 if scale_to_zero else 1
+    if lowest < least:
+        why = f"Invalid value: {lowest}: must be greater than or equal to {least}"
+        causes.append(("FieldValueInvalid", "spec.minReplicas", why))
     elif lowest == 0 and not scalable:
         why = "must specify at least one Object or External metric to support scaling to zero replicas"
         causes.append(("FieldValueForbidden", "spec.metrics", f"Forbidden: {why}"))
@@ -163,7 +164,7 @@ def _autoscaler(obj: JSON, _: str) -> tuple[JSON, list[Cause]]:
     return {**obj, "spec": spec}, causes
 
 
-ADMIT: Final[dict[str, Callable[[JSON, str], tuple[JSON, list[Cause]]]]] = {
+ADMIT: Final[dict[str, Callable[[JSON, str, bool], tuple[JSON, list[Cause]]]]] = {
     "DeviceTaintRule": _taint_rule,
     "HorizontalPodAutoscaler": _autoscaler,
 }

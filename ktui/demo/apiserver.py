@@ -21,31 +21,22 @@ from ktui.demo import access, admission, options, patch, reads, status
 from ktui.demo.documents import AGGREGATED, Documents
 from ktui.demo.mvcc import JSON, Database
 from ktui.demo.registry import Registry
+from ktui.demo.releases import LATEST, V1_35, V1_36, Release
 from ktui.demo.requests import Address, Serves, Shape, parse
 from ktui.demo.strategic import strategic_merge_patch
 from ktui.model.kinds import KINDS, Kind
 
 Send = Callable[[web.Request, web.StreamResponse, bytes], Awaitable[None]]
 
-SERVES_1_37: Final[Serves] = {
-    name: {"PodGroup": ("v1beta1",), "Workload": ("v1beta1",)}.get(name, kind.versions[:1])
-    for name, kind in KINDS.items()
-    if not kind.program
-}
-"""What a 1.37 server with gang scheduling on serves."""
 
-SERVES_1_36: Final[Serves] = {
-    **SERVES_1_37,
-    "PodGroup": ("v1alpha2",),
-    "Workload": ("v1alpha2",),
-    "DeviceTaintRule": ("v1beta2", "v1alpha3"),
-}
-SERVES_1_35: Final[Serves] = {
-    **SERVES_1_37,
-    "PodGroup": (),
-    "Workload": ("v1alpha1",),
-    "DeviceTaintRule": ("v1alpha3",),
-}
+def serves(release: Release) -> Serves:
+    """What a server of a release serves: all that is Kubernetes' own, in the version that is preferred where it has no other."""
+    return {name: release.versions.get(name, kind.versions[:1]) for name, kind in KINDS.items() if not kind.program}
+
+
+SERVES_1_37: Final = serves(LATEST)
+SERVES_1_36: Final = serves(V1_36)
+SERVES_1_35: Final = serves(V1_35)
 
 _PATCHES: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "application/merge-patch+json": patch.merge_patch,
@@ -66,7 +57,7 @@ class ApiServer:
         self,
         *,
         serves: Serves = SERVES_1_37,
-        git_version: str = "v1.37.2",
+        git_version: str = LATEST.git_version,
         tokens: Mapping[str, access.User] | None = None,
         authorizer: access.Authorizer = access.allow_all,
         timers: reads.ReadTimers | None = None,
@@ -74,12 +65,14 @@ class ApiServer:
         send: Send = _write,
         ssl_context: ssl.SSLContext | None = None,
         kubelets: bool = False,
+        scale_to_zero: bool = True,
     ) -> None:
         """`tokens`: bearer token → user; none: everybody is let in. `middlewares` see every request, `send` every piece of a
-        watch on its way out: both are places to observe or disturb the traffic. `kubelets` is for Registry.
+        watch on its way out: both are places to observe or disturb the traffic. `kubelets` and `scale_to_zero` are for
+        Registry.
         """
         self.database = Database()
-        self.registry = Registry(self.database, kubelets=kubelets)
+        self.registry = Registry(self.database, kubelets=kubelets, scale_to_zero=scale_to_zero)
         self.serves = serves
         self.git_version = git_version
         self.tokens = dict(tokens or {})

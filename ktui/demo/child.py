@@ -9,6 +9,7 @@ import msgspec
 
 from ktui.demo.cluster import DemoCluster
 from ktui.demo.process import Listening, Play
+from ktui.demo.releases import RELEASES
 
 
 def main() -> None:
@@ -17,7 +18,8 @@ def main() -> None:
 
 
 async def _serve(play: Play) -> None:
-    async with DemoCluster(size=play.size, sick=play.sick, tainted=play.tainted) as demo:
+    release = RELEASES[play.release]
+    async with DemoCluster(size=play.size, sick=play.sick, tainted=play.tainted, release=release) as demo:
         answer = Listening(demo.server.url, demo.token)
         sys.stdout.buffer.write(msgspec.json.encode(answer) + b"\n")
         sys.stdout.buffer.flush()

@@ -9,7 +9,7 @@ from typing import Self
 
 from ktui.cel.selector import compile_selector
 from ktui.demo import access
-from ktui.demo.apiserver import ApiServer
+from ktui.demo.apiserver import ApiServer, serves
 from ktui.demo.controllers.autoscaling import AutoscalerController
 from ktui.demo.controllers.claims import ClaimController
 from ktui.demo.controllers.eviction import EvictionController
@@ -19,6 +19,7 @@ from ktui.demo.controllers.scheduler import Scheduler
 from ktui.demo.controllers.workloads import DeploymentController, JobController
 from ktui.demo.fleet import TRAFFIC, Fleet, break_gpu
 from ktui.demo.plane import Controller, Plane
+from ktui.demo.releases import LATEST, Release
 from ktui.model.resourceslice import DeviceId
 
 
@@ -26,7 +27,7 @@ class DemoCluster:
     """An async context: it listens and works inside. `token` is what lets a client in, new in every run.
 
     `size` is how many pods there shall be at least, `sick` the device whose holder reports it as unhealthy, `tainted` one on
-    which somebody left a taint; `haste` scales the delays of controllers.
+    which somebody left a taint; `release` is what it is in all it shows; `haste` scales the delays of controllers.
     """
 
     def __init__(
@@ -35,10 +36,18 @@ class DemoCluster:
         size: int = 0,
         sick: DeviceId | None = None,
         tainted: DeviceId | None = None,
+        release: Release = LATEST,
         haste: float = 1.0,
     ) -> None:
         self.token = secrets.token_urlsafe(32)
-        self.server = ApiServer(tokens={self.token: access.User(access.DEMO_USER)}, kubelets=True)
+        self.server = ApiServer(
+            serves=serves(release),
+            git_version=release.git_version,
+            tokens={self.token: access.User(access.DEMO_USER)},
+            kubelets=True,
+            scale_to_zero=release.scale_to_zero,
+        )
+        self._release = release
         self._size = size
         self._sick = sick
         self._tainted = tainted
@@ -47,13 +56,13 @@ class DemoCluster:
 
     async def __aenter__(self) -> Self:
         database = self.server.database
-        squads = Fleet(database, self._size, self._tainted).fill()
+        squads = Fleet(database, self._size, self._tainted, self._release).fill()
         if self._sick is not None:
             break_gpu(database, self._sick)
         database.compact()  # nobody can have seen how it was filled
         await self.server.start()
         plane = Plane(database, squads, haste=self._haste)
-        self._work = asyncio.create_task(_work(plane))
+        self._work = asyncio.create_task(_work(plane, self._release))
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -64,19 +73,19 @@ class DemoCluster:
         await self.server.stop()
 
 
-async def _work(plane: Plane) -> None:
+async def _work(plane: Plane, release: Release) -> None:
     # The first selector loads the CEL library, which takes a while; clients have their answers meanwhile.
     await asyncio.to_thread(compile_selector, "true")
-    await plane.run(controllers(plane))
+    await plane.run(controllers(plane, release))
 
 
-def controllers(plane: Plane) -> list[Controller]:
+def controllers(plane: Plane, release: Release) -> list[Controller]:
     """All of them, in the order in which they have their turn at one change."""
     return [
         JobController(plane),
         DeploymentController(plane),
         ClaimController(plane),
-        Scheduler(plane),
+        Scheduler(plane, release),
         Kubelet(plane),
         EvictionController(plane),
         GarbageCollector(plane),

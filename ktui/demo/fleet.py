@@ -13,10 +13,11 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ktui.demo import objects
+from ktui.demo import gangs, objects
 from ktui.demo.incidents import SICK
 from ktui.demo.mvcc import JSON, Database
 from ktui.demo.objects import DRIVER
+from ktui.demo.releases import LATEST, Release
 from ktui.demo.squads import PODS, Forms, Squad
 from ktui.model.resourceslice import DeviceId
 
@@ -80,12 +81,16 @@ _SPARE: Final = (node_name(8), 4)  # a GPU that nothing runs on
 
 class Fleet:
     """Fills a database. `size` is how many pods there shall be at least; the first hundred are always the same, but that nobody
-    uses the device that is `tainted`, on which somebody left a taint."""
+    uses the device that is `tainted`, on which somebody left a taint. Where minReplicas cannot be 0, services that sleep in other
+    releases run a pod each."""
 
-    def __init__(self, database: Database, size: int = 0, tainted: DeviceId | None = None) -> None:
+    def __init__(
+        self, database: Database, size: int = 0, tainted: DeviceId | None = None, release: Release = LATEST
+    ) -> None:
         self._database = database
         self._size = size
         self._tainted = tainted
+        self._release = release
         self._start = datetime.now(UTC)
 
     def fill(self) -> list[Squad]:
@@ -102,14 +107,15 @@ class Fleet:
             self._put("DeviceTaintRule", objects.taint_rule("fan-service", self._ago(4300), self._tainted, _LEFT))
         self._incomplete_group()
         self._service("chat-llm", replicas=2, gpus=(0, 1), lowest=1, highest=4, per_replica=10)
-        self._service("rerank", replicas=0, lowest=0, highest=3, per_replica=5, asleep=True)
-        self._service("summarise", replicas=0, lowest=0, highest=3, per_replica=5, asleep=True)
+        least = 0 if self._release.scale_to_zero else 1
+        for name in ("rerank", "summarise"):
+            self._service(name, replicas=least, lowest=least, highest=3, per_replica=5)
         return self._squads()
 
     def _squads(self) -> list[Squad]:
         """As many as the size calls for. They were made an hour ago and before, the youngest first."""
         missing = max(0, self._size - len(self._database.objects("Pod")))
-        forms, seed, revision = Forms(), secrets.randbits(32), self._database.advance()
+        forms, seed, revision = Forms(self._release), secrets.randbits(32), self._database.advance()
         squads = [Squad(forms, number, seed, revision, self._ago(60 + number)) for number in range(-(-missing // PODS))]
         for squad in squads:
             for kind, laid in squad.laid():
@@ -124,7 +130,8 @@ class Fleet:
 
     def _node(self, name: str, *, slices: int = 1, taints: dict[int, JSON] | None = None) -> None:
         then = self._ago(90_000)
-        self._put("Node", objects.node(name, then, zone="zone-a" if name < node_name(6) else "zone-b"))
+        zone = "zone-a" if name < node_name(6) else "zone-b"
+        self._put("Node", objects.node(name, then, zone=zone, kubelet=self._release.git_version))
         self._put("ResourceSlice", objects.resource_slice(name, then, slices=slices, taints=taints))
 
     def _gang(self, gang: Gang) -> None:
@@ -141,12 +148,11 @@ class Fleet:
             spec["nodeSelector"] = gang.node_selector
         if gang.gate:
             spec["schedulingGates"] = [{"name": gang.gate}]
-        job = self._put("Job", objects.job(gang.namespace, gang.name, then, pods=gang.pods, spec=spec))
-        self._put("Workload", objects.workload(job, then))
-        group = objects.pod_group(gang.namespace, gang.name, then, min_count=gang.pods, job_=job)
-        if gang.places:
-            group = objects.conditioned(group, then, "PodGroupInitiallyScheduled", "True", "Scheduled")
-        self._put("PodGroup", group)
+        release = self._release
+        job = self._put("Job", gangs.job(release, gang.namespace, gang.name, then, pods=gang.pods, spec=spec))
+        for kind, obj in gangs.written(release, gang.namespace, gang.name, then, min_count=gang.pods, job_=job):
+            placed = kind == "PodGroup" and gang.places
+            self._put(kind, gangs.placed(release, obj, then) if placed else obj)
         for index in range(gang.pods):
             pod = objects.job_pod(job, index, then)
             if gang.places:
@@ -169,10 +175,10 @@ class Fleet:
     def _incomplete_group(self) -> None:
         """A gang whose second pod nobody has made yet."""
         then = self._ago(9)
-        self._put("PodGroup", objects.pod_group("research", "late-worker", then, min_count=2))
-        spec = objects.pod_spec("registry.example.com/worker:3")
-        metadata = objects.made("late-worker-0", then, "research")
-        self._put("Pod", objects.pod(metadata, spec, group="late-worker"))
+        for kind, obj in gangs.written(self._release, "research", "late-worker", then, min_count=2):
+            self._put(kind, obj)
+        spec = gangs.member(self._release, objects.pod_spec("registry.example.com/worker:3"), "late-worker")
+        self._put("Pod", objects.pod(objects.made("late-worker-0", then, "research"), spec))
 
     def _service(
         self,
@@ -183,7 +189,6 @@ class Fleet:
         highest: int,
         per_replica: int,
         gpus: tuple[int, ...] = (),
-        asleep: bool = False,
     ) -> None:
         then = self._ago(4000)
         template = f"{name}-gpu" if gpus else ""
@@ -191,10 +196,10 @@ class Fleet:
             self._put("ResourceClaimTemplate", objects.claim_template("serving", template, then, count=1))
         spec = objects.pod_spec("registry.example.com/serve:4", template=template, cpu="4", memory="16Gi")
         deployment = self._put("Deployment", objects.deployment("serving", name, then, replicas=replicas, spec=spec))
-        for gpu in gpus:
+        for gpu in gpus or (0,) * replicas:
             self._run(objects.deployment_pod(deployment, then), 1, node_name(8), gpu, then)
         hpa = objects.autoscaler("serving", name, then, lowest=lowest, highest=highest, per_replica=per_replica)
-        if asleep:
+        if not replicas:
             hpa = objects.conditioned(hpa, then, "ScaledToZero", "True", "ScaledToZero")
         self._put("HorizontalPodAutoscaler", hpa)
 

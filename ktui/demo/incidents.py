@@ -19,6 +19,8 @@ SICK: Final[DeviceId] = ("gpu.example.com", "gpu-node-04", "gpu-3")
 """The GPU that falls off the bus in "xid79", and that has a taint in "forgotten"."""
 
 _GANG: Final = ("training", "llama-70b")
+_PART: Final = (_GANG[0], f"{_GANG[1]}/workers")
+"""The same on 1.35."""
 _SLEEPER: Final = ("serving", "rerank")
 
 
@@ -39,12 +41,14 @@ class Step(Struct, frozen=True):
 
 
 class Incident(Struct, frozen=True):
-    """`sick` is the device that its holder reports as unhealthy, `tainted` one on which somebody left a taint."""
+    """`sick` is the device that its holder reports as unhealthy, `tainted` one on which somebody left a taint. `asleep`: an
+    autoscaler sleeps, which it can where scale to zero is on."""
 
     steps: tuple[Step, ...]
     end: str
     sick: DeviceId | None = None
     tainted: DeviceId | None = None
+    asleep: bool = False
 
 
 _WAY: Final = {
@@ -92,8 +96,8 @@ def _unused(scene: Scene) -> bool:
 def _recovered(scene: Scene) -> bool:
     from ktui.cluster.gangs import gang
 
-    found = gang(scene.cluster, _GANG)
-    return found is not None and found.state == "Running"
+    found = (gang(scene.cluster, key) for key in (_GANG, _PART))
+    return any(each is not None and each.state == "Running" for each in found)
 
 
 def _least(scene: Scene) -> int:
@@ -164,5 +168,6 @@ INCIDENTS: Final = {
             Step("It is waking", _awake),
         ),
         "Recovered: rerank answers. q leaves, ? shows all keys",
+        asleep=True,
     ),
 }

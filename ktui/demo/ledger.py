@@ -9,6 +9,7 @@ from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
 
+from ktui.demo.gangs import group_of
 from ktui.demo.mvcc import JSON, Database, Key
 from ktui.demo.objects import controller_uid
 from ktui.demo.placement import Device, Room
@@ -24,7 +25,7 @@ class Resting(Protocol):
 
     @property
     def names(self) -> Iterable[Hashable]:
-        """What they are found by: the key of a PodGroup, the uid of a Job, the name of a node or pool."""
+        """What they are found by: the key of a gang, the uid of a Job, the name of a node or pool."""
         ...
 
     def objects(self) -> Iterator[tuple[str, Key, JSON]]:
@@ -66,11 +67,6 @@ def results(claim: JSON | None) -> list[JSON]:
 
 def device_of(result: JSON) -> DeviceId:
     return (result["driver"], result["pool"], result["device"])
-
-
-def group_of(pod: JSON) -> Key | None:
-    group = (pod["spec"].get("schedulingGroup") or {}).get("podGroupName")
-    return (pod["metadata"].get("namespace", ""), group) if group else None
 
 
 def claim_names(pod: JSON) -> dict[str, str]:

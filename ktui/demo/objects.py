@@ -1,6 +1,6 @@
 """Objects of the demo cluster as JSON, and the steps in the life of a pod and its claim: pure functions, new values out.
 
-Shapes are those of Kubernetes 1.37 with gang scheduling. `now` is RFC 3339, as objects carry it.
+Shapes are those of Kubernetes 1.35 to 1.37 alike; gangs, which differ, are in `gangs`. `now` is RFC 3339, as objects carry it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from ktui.demo.mvcc import JSON, Key
+from ktui.demo.releases import LATEST
 from ktui.model.resourceslice import DeviceId
 
 DRIVER: Final = "gpu.example.com"
@@ -64,25 +65,27 @@ def with_condition(conditions: Iterable[JSON], new: JSON, now: str) -> list[JSON
 def conditioned(obj: JSON, now: str, type_: str, status: str, reason: str, message: str = "") -> JSON:
     """The object with one condition set."""
     state = obj.get("status") or {}
-    generation = obj["metadata"].get("generation", 1)
-    new = {
-        "type": type_,
-        "status": status,
-        "observedGeneration": generation,
-        "reason": reason,
-        "message": message,
-    }
+    generation = obj["metadata"].get("generation")
+    observed = {} if generation is None else {"observedGeneration": generation}
+    new = {"type": type_, "status": status, **observed, "reason": reason, "message": message}
     return {**obj, "status": {**state, "conditions": with_condition(state.get("conditions") or (), new, now)}}
 
 
-def node(name: str, now: str, *, zone: str, cpu: str = "192", memory: str = "2Ti") -> JSON:
+def node(
+    name: str, now: str, *, zone: str, cpu: str = "192", memory: str = "2Ti", kubelet: str = LATEST.git_version
+) -> JSON:
     resources = {"cpu": cpu, "memory": memory, "pods": "110"}
     labels = {"kubernetes.io/hostname": name, "topology.kubernetes.io/zone": zone}
     ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "lastTransitionTime": now}
     return {
         "metadata": made(name, now, labels=labels),
         "spec": {},
-        "status": {"capacity": resources, "allocatable": resources, "conditions": [ready]},
+        "status": {
+            "capacity": resources,
+            "allocatable": resources,
+            "conditions": [ready],
+            "nodeInfo": {"kubeletVersion": kubelet},
+        },
     }
 
 
@@ -153,47 +156,28 @@ def job(namespace: str, name: str, now: str, *, pods: int, spec: JSON) -> JSON:
             "completions": pods,
             "parallelism": pods,
             "backoffLimit": 100,
-            "scheduling": {"schedulingPolicy": {"gang": {"minCount": pods}}},
             "template": {"spec": spec},
         },
         "status": {"active": pods, "startTime": now},
     }
 
 
-def workload(job_: JSON, now: str) -> JSON:
-    """What the Job controller makes for a Job that is scheduled as a gang."""
-    namespace, name = key_of(job_)
-    template = {"name": name, "schedulingPolicy": job_["spec"]["scheduling"]["schedulingPolicy"]}
-    return {
-        "metadata": made(name, now, namespace, owner=owned_by("batch/v1", "Job", job_)),
-        "spec": {
-            "controllerRef": {"apiGroup": "batch", "kind": "Job", "name": name},
-            "podGroupTemplates": [template],
-        },
-    }
-
-
-def pod_group(namespace: str, name: str, now: str, *, min_count: int, job_: JSON | None = None) -> JSON:
-    spec: JSON = {"schedulingPolicy": {"gang": {"minCount": min_count}}}
-    if job_ is not None:
-        spec["workloadRef"] = {"workloadName": name, "templateName": name}
-    owner = owned_by("batch/v1", "Job", job_) if job_ is not None else None
-    return {"metadata": made(name, now, namespace, owner=owner), "spec": spec, "status": {}}
-
-
 def job_pod(job_: JSON, index: int, now: str) -> JSON:
+    """Of a Job with spec.scheduling the controller makes the pods members of the gang that it made; the template of another may
+    make them members of one by itself."""
     namespace, name = key_of(job_)
     labels = {JOB_NAME: name, JOB_INDEX: str(index)}
     metadata = made(
         f"{name}-{index}-{suffix()}", now, namespace, owner=owned_by("batch/v1", "Job", job_), labels=labels
     )
-    return pod(metadata, job_["spec"]["template"]["spec"], group=name)
+    spec = job_["spec"]["template"]["spec"]
+    of_group = {"schedulingGroup": {"podGroupName": name}} if "scheduling" in job_["spec"] else {}
+    return pod(metadata, spec | of_group)
 
 
-def pod(metadata: JSON, spec: JSON, *, group: str = "") -> JSON:
+def pod(metadata: JSON, spec: JSON) -> JSON:
     """A pending pod."""
-    full = {**spec, "schedulingGroup": {"podGroupName": group}} if group else spec
-    return {"metadata": metadata, "spec": full, "status": {"phase": "Pending"}}
+    return {"metadata": metadata, "spec": spec, "status": {"phase": "Pending"}}
 
 
 def claim_for(pod_: JSON, entry: JSON, template: JSON, now: str) -> JSON:

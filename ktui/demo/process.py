@@ -15,16 +15,18 @@ from typing import Self, cast
 import msgspec
 from msgspec import Struct
 
+from ktui.demo.releases import LATEST
 from ktui.errors import KtuiError
 from ktui.model.resourceslice import DeviceId
 
 
 class Play(Struct, frozen=True):
-    """What the child is told; the fields are those of DemoCluster."""
+    """What the child is told; the fields are those of DemoCluster, the release by its name."""
 
     size: int = 0
     sick: DeviceId | None = None
     tainted: DeviceId | None = None
+    release: str = LATEST.name
 
 
 class Listening(Struct, frozen=True):

@@ -28,9 +28,18 @@ def utc_now() -> str:
 class Registry:
     """All methods take and return objects without kind and apiVersion, and raise `status.Refused`."""
 
-    def __init__(self, database: Database, now: Callable[[], str] = utc_now, *, kubelets: bool = False) -> None:
-        """`kubelets` says that somebody ends the pods that are marked for deletion; without, they go at once."""
+    def __init__(
+        self,
+        database: Database,
+        now: Callable[[], str] = utc_now,
+        *,
+        kubelets: bool = False,
+        scale_to_zero: bool = True,
+    ) -> None:
+        """`kubelets` says that somebody ends the pods that are marked for deletion; without, they go at once. `scale_to_zero` is
+        the gate HPAScaleToZero."""
         self._kubelets = kubelets
+        self._scale_to_zero = scale_to_zero
         self.database = database
         self._now = now
 
@@ -57,7 +66,7 @@ class Registry:
             raise status.already_exists(kind, name)
         metadata |= {"uid": str(uuid.uuid4()), "creationTimestamp": self._now(), "generation": 1}
         made = admission.known_fields(kind, _plain({**obj, "metadata": metadata}))
-        made = admission.admit(kind, made, self._now())
+        made = admission.admit(kind, made, self._now(), scale_to_zero=self._scale_to_zero)
         return made if dry_run else self.database.put(kind.name, key, made)
 
     def update(
@@ -88,7 +97,8 @@ class Registry:
         _check_finalizers(kind, before, after)
         new = admission.known_fields(kind, _merged(old, wanted, subresource))
         if not subresource:
-            new = admission.admit(kind, admission.prepared(kind, new, old), self._now())
+            prepared = admission.prepared(kind, new, old)
+            new = admission.admit(kind, prepared, self._now(), scale_to_zero=self._scale_to_zero)
         if new.get("spec") != old.get("spec"):
             new["metadata"]["generation"] = before.get("generation", 0) + 1
         if new == old or dry_run:

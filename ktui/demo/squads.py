@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Hashable, Iterator
+from functools import partial
 from typing import Final
 
 import msgspec
 
-from ktui.demo import objects
+from ktui.demo import gangs, objects
 from ktui.demo.mvcc import JSON, Key, Lazy, plain
 from ktui.demo.objects import DRIVER
+from ktui.demo.releases import LATEST, Release
 
 PODS: Final = 64
 PER_NODE: Final = 8
 _TEAMS: Final = 24
 _DEDICATED: Final = "example.com/dedicated"
+_OF_GANG: Final = {"Workload": 2, "PodGroup": 3}
+"""The kinds that a gang may be written as, with what makes their uids different."""
 
 
 class Form:
@@ -36,16 +40,19 @@ class Form:
 
 
 class Forms:
-    """One form for each kind of which a squad has objects."""
+    """One form for each kind of which a squad has objects. `gang` is those that its gang is written as."""
 
-    def __init__(self) -> None:
+    def __init__(self, release: Release = LATEST) -> None:
+        self.release = release
         then = "@then@"
         template = objects.claim_template("@team@", "@gang@-gpus", then, count=1)
         spec = objects.pod_spec("registry.example.com/train:1.9", template="@gang@-gpus", cpu="16")
         spec["tolerations"] = [{"key": _DEDICATED, "operator": "Exists", "effect": "NoSchedule"}]
         spec["nodeSelector"] = {_DEDICATED: "@team@"}
-        job = _with_uid(objects.job("@team@", "@gang@", then, pods=PODS, spec=spec), "@job@")
-        group = objects.pod_group("@team@", "@gang@", then, min_count=PODS, job_=job)
+        job = _with_uid(gangs.job(release, "@team@", "@gang@", then, pods=PODS, spec=spec), "@job@")
+        gang = dict(gangs.written(release, "@team@", "@gang@", then, min_count=PODS, job_=job))
+        if "PodGroup" in gang:
+            gang["PodGroup"] = gangs.placed(release, gang["PodGroup"], then)
         pod = _with_uid(objects.job_pod(job, 0, then), "@uid@")
         pod["metadata"] |= {"name": "@pod@", "labels": {objects.JOB_NAME: "@gang@", objects.JOB_INDEX: "@index@"}}
         entry = spec["resourceClaims"][0]
@@ -54,14 +61,12 @@ class Forms:
         device = ("gpu", (DRIVER, "@node@", "@gpu@"))
         claim = _with_uid(objects.allocated(claim, [device], "@node@", pod, then), "@claim_uid@")
         pod = objects.with_claim(pod, entry["name"], "@claim@")
-        node = objects.node("@node@", then, zone="zone-b")
+        node = objects.node("@node@", then, zone="zone-b", kubelet=release.git_version)
         node["metadata"]["labels"][_DEDICATED] = "@team@"
         node["spec"]["taints"] = [{"key": _DEDICATED, "value": "@team@", "effect": "NoSchedule"}]
         self.template = _form(_with_uid(template, "@uid@"))
         self.job = _form(job)
-        self.workload = _form(_with_uid(objects.workload(job, then), "@uid@"))
-        placed = objects.conditioned(group, then, "PodGroupInitiallyScheduled", "True", "Scheduled")
-        self.group = _form(_with_uid(placed, "@uid@"))
+        self.gang = {kind: _form(_with_uid(obj, "@uid@")) for kind, obj in gang.items()}
         self.pod = _form(objects.running(objects.bound(pod, "@node@", then), then))
         self.claim = _form(claim)
         self.node = _form(_with_uid(node, "@uid@"))
@@ -101,8 +106,9 @@ class Squad:
 
     @property
     def names(self) -> list[Hashable]:
-        """What its objects are found by: the group's key, the Job's uid, the names of its nodes, which are those of its pools."""
-        return [(self._team, self._gang), self._uid(0, 0), *map(self._node_name, range(PODS // PER_NODE))]
+        """What its objects are found by: the gang's key, the Job's uid, the names of its nodes, which are those of its pools."""
+        gang = gangs.key(self._forms.release, self._team, self._gang)
+        return [gang, self._uid(0, 0), *map(self._node_name, range(PODS // PER_NODE))]
 
     def laid(self) -> Iterator[tuple[str, dict[Key, Lazy]]]:
         """Its objects by kind, as the database keeps them."""
@@ -110,8 +116,9 @@ class Squad:
         nodes = [("", self._node_name(place)) for place in range(PODS // PER_NODE)]
         yield "ResourceClaimTemplate", _lazy([(team, f"{gang}-gpus")], self._template)
         yield "Job", _lazy([(team, gang)], self._job)
-        yield "Workload", _lazy([(team, gang)], self._workload)
-        yield "PodGroup", _lazy([(team, gang)], self._group)
+        for kind, number in _OF_GANG.items():
+            if kind in self._forms.gang:
+                yield kind, {(team, gang): Lazy(partial(self._of_gang, kind), number)}
         yield "Node", _lazy(nodes, self._node)
         yield "ResourceSlice", _lazy([("", f"{name}-{DRIVER}") for _, name in nodes], self._slice)
         yield "Pod", _lazy([(team, self._pod_name(index)) for index in range(PODS)], self._pod)
@@ -129,11 +136,8 @@ class Squad:
     def _job(self, _: int) -> bytes:
         return self._forms.job.fill(self._words)
 
-    def _workload(self, _: int) -> bytes:
-        return self._forms.workload.fill({**self._words, "uid": self._uid(2, 0)})
-
-    def _group(self, _: int) -> bytes:
-        return self._forms.group.fill({**self._words, "uid": self._uid(3, 0)})
+    def _of_gang(self, kind: str, number: int) -> bytes:
+        return self._forms.gang[kind].fill({**self._words, "uid": self._uid(number, 0)})
 
     def _node(self, place: int) -> bytes:
         return self._forms.node.fill({**self._words, "node": self._node_name(place), "uid": self._uid(4, place)})

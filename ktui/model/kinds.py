@@ -67,7 +67,8 @@ class Kind(Struct, frozen=True):
 
 _GANGS = (
     "gang scheduling is off: kube-apiserver, kube-scheduler and kube-controller-manager need"
-    " --feature-gates=GenericWorkload=true, kube-apiserver also --runtime-config=scheduling.k8s.io/v1beta1=true"
+    " --feature-gates=GenericWorkload=true (before 1.37 GangScheduling=true as well), kube-apiserver also"
+    " --runtime-config=scheduling.k8s.io/v1beta1=true"
     " (v1alpha2=true on 1.36, v1alpha1=true on 1.35)"
 )
 _DRA = "dynamic resource allocation is not served: it is on by default from Kubernetes 1.34 on"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -26,10 +27,17 @@ def _unfilter(screen: Screen) -> None:
     screen.gone("· filter")
 
 
-def test_the_guided_incident_from_pending_to_recovered(tmp_path: Path) -> None:
-    with Screen("demo", home=tmp_path, size=(120, 40)) as screen:
-        screen.see(r"training +llama-70b +Pending +0 of 4")
+@pytest.mark.parametrize(
+    ("release", "part", "version"),
+    [("1.37", "", "v1"), ("1.36", "", "v1beta2"), ("1.35", "/workers", "v1alpha3")],
+    ids=["1.37", "1.36", "1.35"],
+)
+def test_the_guided_incident_from_pending_to_recovered(release: str, part: str, version: str, tmp_path: Path) -> None:
+    """On every release, with the taint rule in the version that it has."""
+    with Screen("demo", "--kubernetes", release, home=tmp_path, size=(120, 40)) as screen:
+        screen.see(rf"training +llama-70b{part} +Pending +0 of 4")
         assert "DEMO" in screen.text.splitlines()[0]
+        assert f"v{release}." in screen.text.splitlines()[0]
         screen.see(r"1/7 llama-70b is pending. j/k to it, enter: why")
         _filter(screen, "llama-70b")
         screen.press("enter")
@@ -47,7 +55,7 @@ def test_the_guided_incident_from_pending_to_recovered(tmp_path: Path) -> None:
         screen.press("example.com/xid", "tab", "79", "tab", "down", "tab", "Xid 79", "enter")
         screen.see(r"server dry run +accepted")
         screen.see(r"research/embed-sweep-1-")
-        screen.press("embed-sweep", "enter", "enter")
+        screen.press(f"embed-sweep{part}", "enter", "enter")
         screen.see(r"5/7 gpu-3 is unused and has been reset")
         screen.see(r"gpu-node-04 +gpu-3 +tainted")
         screen.press("U")
@@ -58,11 +66,14 @@ def test_the_guided_incident_from_pending_to_recovered(tmp_path: Path) -> None:
         _unfilter(screen)
         screen.press("2")
         screen.see(r"Recovered: llama-70b runs")
-        screen.see(r"llama-70b +Running +4 of 4")
+        screen.see(rf"llama-70b{part} +Running +4 of 4")
         screen.press("q")
         assert screen.ended() == 0
     kept = tmp_path / "state" / "ktui"
-    assert (kept / "demo-audit.log").read_text().count("\n") == 2
+    taints, untaints = map(json.loads, (kept / "demo-audit.log").read_text().splitlines())
+    assert {taints["path"], untaints["path"].rpartition("/")[0]} == {
+        f"/apis/resource.k8s.io/{version}/devicetaintrules"
+    }
     assert not (kept / "audit.log").exists(), "what was practised was not done"
 
 
@@ -132,7 +143,12 @@ def test_a_file_that_cannot_be_recorded_to_is_said_before_the_screens(tmp_path: 
 
 @pytest.mark.parametrize(
     ("flags", "words"),
-    [(["--incident", "fire"], "there are xid79, forgotten, asleep"), (["--size", "-1"], "--size -1 is not")],
+    [
+        (["--incident", "fire"], "there are xid79, forgotten, asleep"),
+        (["--size", "-1"], "--size -1 is not"),
+        (["--kubernetes", "1.34"], "only 1.37, 1.36, 1.35"),
+        (["--kubernetes", "1.36", "--incident", "asleep"], "minReplicas 0 is on by default from 1.37 on"),
+    ],
 )
 def test_what_cannot_be_is_said_in_one_line(flags: list[str], words: str) -> None:
     answer = subprocess.run([sys.executable, "-m", "ktui", "demo", *flags], capture_output=True, text=True, check=False)

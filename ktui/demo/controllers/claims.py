@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ktui.demo import objects
-from ktui.demo.ledger import group_of, terminating
+from ktui.demo.gangs import group_of
+from ktui.demo.ledger import terminating
 from ktui.demo.mvcc import JSON, Change, Key
 from ktui.demo.plane import Item, Plane
 
@@ -45,10 +46,15 @@ class ClaimController:
         """Make the claims of a pod."""
         self._make((item[0], item[1]))
 
+    def _lacks_group(self, pod: JSON) -> bool:
+        """The controller waits for a PodGroup: the claims of its members may be the group's."""
+        group = group_of(pod) if pod["spec"].get("schedulingGroup") else None
+        return group is not None and self._plane.get("PodGroup", group) is None
+
     def _make(self, key: Key) -> None:
         pod = self._plane.get("Pod", key)
-        if pod is None or terminating(pod) or ((group := group_of(pod)) and self._plane.get("PodGroup", group) is None):
-            return  # the controller waits for the group: its claims may be the group's
+        if pod is None or terminating(pod) or self._lacks_group(pod):
+            return
         for entry in missing_claims(pod):
             name = entry["resourceClaimTemplateName"]
             template = self._plane.get("ResourceClaimTemplate", (key[0], name))

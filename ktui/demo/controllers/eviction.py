@@ -14,7 +14,8 @@ from typing import Final
 from msgspec import Struct
 
 from ktui.demo import objects
-from ktui.demo.ledger import claim_names, device_of, group_of, results, selects, terminating, users
+from ktui.demo.gangs import group_of
+from ktui.demo.ledger import claim_names, device_of, results, selects, terminating, users
 from ktui.demo.mvcc import JSON, Change, Key
 from ktui.demo.placement import tolerates
 from ktui.demo.plane import Item, Plane

@@ -1,13 +1,15 @@
-"""kube-scheduler: gangs all or none, devices of claims included. What it writes, and in which words, is that of 1.37."""
+"""kube-scheduler: gangs all or none, devices of claims included. What it writes, and in which words, is that of each release."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ktui.demo import objects
+from ktui.demo import gangs, objects
 from ktui.demo.controllers.claims import missing_claims
-from ktui.demo.ledger import claim_names, finished, group_of, requests_of, results, terminating
+from ktui.demo.gangs import Gang, group_of
+from ktui.demo.ledger import claim_names, finished, requests_of, results, terminating
 from ktui.demo.mvcc import JSON, Change, Key
 from ktui.demo.placement import (
     NO_DEVICES,
@@ -22,14 +24,17 @@ from ktui.demo.placement import (
     refusal,
 )
 from ktui.demo.plane import Item, Plane
+from ktui.demo.releases import LATEST, Release
 
 _NAME = "default-scheduler"
-_CONDITION = "PodGroupInitiallyScheduled"
 _NO_VICTIMS = ", pod group preemption: No preemption victims found for incoming preemptor"
+_WAITS = "waiting for minCount pods from a gang to be scheduled, one or more plugins asked to wait and no plugin rejected pod"
+_UNHELPFUL = "Preemption is not helpful for scheduling"
+_GANG = "Gang"
 
 
 class Unit(NamedTuple):
-    """What is placed at once: a group, or a pod without one."""
+    """What is placed at once: a gang, or a pod without one."""
 
     kind: str
     namespace: str
@@ -40,22 +45,34 @@ class Unit(NamedTuple):
         return (self.namespace, self.name)
 
 
+class Refusal(NamedTuple):
+    """What the scheduler says of a gang that it cannot place: of the PodGroup, of a pod that fits on no node, and of each pod by
+    key, where "" is nothing."""
+
+    group: str
+    refused: str
+    pods: dict[Key, str]
+
+
 class NoSuchClass(Exception):
     """A claim names a DeviceClass that does not exist."""
 
 
 class Scheduler:
-    kinds = ("Pod", "PodGroup", "ResourceClaim", "ResourceSlice", "DeviceClass", "DeviceTaintRule", "Node")
+    kinds = ("Pod", "PodGroup", "Workload", "ResourceClaim", "ResourceSlice", "DeviceClass", "DeviceTaintRule", "Node")
 
-    def __init__(self, plane: Plane) -> None:
+    def __init__(self, plane: Plane, release: Release = LATEST) -> None:
         self._plane = plane
+        self._release = release
 
     def affected(self, kind: str, change: Change) -> Iterable[Item]:
         match kind:
             case "Pod":
                 return self._after_pod(change)
             case "PodGroup":
-                return (Unit("PodGroup", *change.key),) if _spec_changed(change) else ()
+                return (Unit(_GANG, *change.key),) if _spec_changed(change) else ()
+            case "Workload":
+                return [Unit(_GANG, *key) for key in gangs.keys_of(change.object)] if _spec_changed(change) else ()
             case "ResourceClaim":
                 before = change.previous if change.type == "DELETED" else None
                 return self._everybody_waiting() if results(before) else ()
@@ -78,12 +95,12 @@ class Scheduler:
 
     def sync(self, item: Item) -> None:
         unit = Unit(*item)
-        group = self._plane.get("PodGroup", unit.key) if unit.kind == "PodGroup" else None
-        if unit.kind == "PodGroup" and group is None:
+        gang = gangs.find(self._plane.get, unit.key) if unit.kind == _GANG else None
+        if unit.kind == _GANG and gang is None:
             return
-        members = self._plane.ledger.members[unit.key] if group is not None else [unit.key]
+        members = self._plane.ledger.members[unit.key] if gang is not None else [unit.key]
         pods = [pod for key in members if (pod := self._plane.get("Pod", key)) is not None and _counts(pod)]
-        least = _min_count(group)
+        least = gang.min_count if gang is not None else 1
         waiting = sorted((pod for pod in pods if not pod["spec"].get("nodeName")), key=objects.key_of)
         placed = len(pods) - len(waiting)
         if not waiting or len(pods) < least or any(self._held_back(pod) for pod in waiting):
@@ -104,9 +121,9 @@ class Scheduler:
             plan.why[NO_DEVICES if with_devices else UNTOLERATED] += nodes - len(rooms)
             words = refusal(plan.why, nodes)
         if plan.spots and len(plan.spots) >= needed:
-            self._bind(waiting, plan, group)
+            self._bind(waiting, plan, gang)
         elif needed:
-            self._refuse(waiting, plan, group, placed, words)
+            self._refuse(waiting, plan, gang, placed, words)
 
     def _held_back(self, pod: JSON) -> bool:
         """Gated, another scheduler's, or without a claim it needs: nothing is written about it."""
@@ -156,10 +173,10 @@ class Scheduler:
             exactly.get("tolerations") or (),
         )
 
-    def _bind(self, waiting: Iterable[JSON], plan: Plan, group: JSON | None) -> None:
+    def _bind(self, waiting: Iterable[JSON], plan: Plan, gang: Gang | None) -> None:
         now = self._plane.now()
-        if group is not None:
-            self._plane.put("PodGroup", objects.conditioned(group, now, _CONDITION, "True", "Scheduled"))
+        if gang is not None and gang.group is not None:
+            self._plane.put("PodGroup", gangs.placed(self._release, gang.group, now))
         for pod in waiting:
             spot = plan.spots.get(objects.key_of(pod))
             if spot is not None:
@@ -174,25 +191,35 @@ class Scheduler:
         words = f"Successfully assigned {'/'.join(objects.key_of(pod))} to {spot.node}"
         self._plane.tell(pod, "Pod", "Scheduled", words, by=_NAME)
 
-    def _refuse(self, waiting: list[JSON], plan: Plan, group: JSON | None, placed: int, words: str) -> None:
+    def _refuse(self, waiting: list[JSON], plan: Plan, gang: Gang | None, placed: int, words: str) -> None:
+        said = self._words(waiting, plan, gang, placed, words)
         now = self._plane.now()
-        of_group = ""
-        if group is not None:
-            scheduled = placed + len(plan.spots)
-            of_group = group_refusal(_min_count(group), scheduled, len(waiting) - len(plan.spots) - 1)
-            if not _was_placed(group):  # True stays True, whatever happens later
-                message = of_group + _NO_VICTIMS
-                refused = objects.conditioned(group, now, _CONDITION, "False", "Unschedulable", message)
-                self._plane.put("PodGroup", refused)
+        group = gang.group if gang is not None else None
+        if group is not None and not gangs.was_placed(self._release, group):
+            condition = (self._release.condition, "False", "Unschedulable", said.group)
+            self._plane.put("PodGroup", objects.conditioned(group, now, *condition))
         for pod in waiting:
-            key = objects.key_of(pod)
-            fitted = f"pod group is unschedulable, {of_group}" if key in plan.spots else of_group
-            message = words if key == plan.refused else fitted
+            message = said.pods[objects.key_of(pod)]
             changed = objects.conditioned(pod, now, "PodScheduled", "False", "Unschedulable", message)
-            if changed != pod:
+            if message and changed != pod:
                 self._plane.put("Pod", changed)
-                if key == plan.refused:
+                if message == said.refused:
                     self._plane.tell(pod, "Pod", "FailedScheduling", message, by=_NAME, warning=True)
+
+    def _words(self, waiting: list[JSON], plan: Plan, gang: Gang | None, placed: int, words: str) -> Refusal:
+        keys = [objects.key_of(pod) for pod in waiting]
+        if gang is None or self._release.jobs:
+            least, fitting = gang.min_count if gang is not None else 1, len(plan.spots)
+            of_group = group_refusal(least, placed + fitting, len(waiting) - fitting - 1)
+            fitted = f"pod group is unschedulable, {of_group}"
+            pods = {key: words if key == plan.refused else fitted if key in plan.spots else of_group for key in keys}
+            return Refusal(of_group + _NO_VICTIMS, words, pods)
+        # Before 1.37 every member is tried, and those that fit are let wait; of 1.35 nobody says so.
+        nodes = len(self._plane.database.objects("Node"))
+        refused = f"{words} still not schedulable, preemption: {refusal(Counter({_UNHELPFUL: nodes}), nodes)}"
+        waits = f"pod group is unschedulable, {_WAITS}" if self._release.condition else ""
+        pods = {key: waits if key in plan.spots else refused for key in keys}
+        return Refusal("pod group is unschedulable", refused, pods)
 
 
 def _constraints(claim: Key, devices: JSON) -> Iterator[Constraint]:
@@ -205,22 +232,12 @@ def _constraints(claim: Key, devices: JSON) -> Iterator[Constraint]:
 
 def _unit(pod: JSON) -> Unit:
     group = group_of(pod)
-    return Unit("PodGroup", *group) if group else Unit("Pod", *objects.key_of(pod))
+    return Unit(_GANG, *group) if group else Unit("Pod", *objects.key_of(pod))
 
 
 def _counts(pod: JSON) -> bool:
     """A pod that is on its way out is no member any more."""
     return not finished(pod) and not terminating(pod)
-
-
-def _min_count(group: JSON | None) -> int:
-    policy = (group or {}).get("spec", {}).get("schedulingPolicy") or {}
-    return int((policy.get("gang") or {}).get("minCount", 1))
-
-
-def _was_placed(group: JSON) -> bool:
-    conditions = (group.get("status") or {}).get("conditions") or ()
-    return any(each["type"] == _CONDITION and each["status"] == "True" for each in conditions)
 
 
 def _spec_changed(change: Change) -> bool:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from ktui.demo import objects
+import pytest
+
+from ktui.demo import gangs, objects
 from ktui.demo.controllers.claims import ClaimController
 from ktui.demo.controllers.garbage import GarbageCollector
 from ktui.demo.controllers.kubelet import Kubelet
 from ktui.demo.controllers.workloads import DeploymentController, JobController
 from ktui.demo.mvcc import JSON
 from ktui.demo.registry import Registry
+from ktui.demo.releases import RELEASES, Release
 from ktui.model.kinds import KINDS
 from tests.unit.demo.world import NODE, NOW, World, settled, until
 
@@ -31,14 +34,14 @@ async def test_a_claim_is_made_when_its_template_appears() -> None:
         assert {pod["status"]["resourceClaimStatuses"][0]["resourceClaimName"]} == world.names("ResourceClaim")
 
 
-async def test_what_a_deleted_job_owned_goes_after_it() -> None:
+@pytest.mark.parametrize("release", RELEASES.values(), ids=RELEASES)
+async def test_what_a_deleted_job_owned_goes_after_it(release: Release) -> None:
     world = World()
-    job = objects.job("ml", "train", NOW, pods=2, spec=objects.pod_spec("train", template="gpus"))
+    job = gangs.job(release, "ml", "train", NOW, pods=2, spec=objects.pod_spec("train", template="gpus"))
     world.database.put("ResourceClaimTemplate", ("ml", "gpus"), template("gpus"))
     world.database.put("Job", ("ml", "train"), job)
-    world.database.put("Workload", ("ml", "train"), objects.workload(job, NOW))
-    group = objects.pod_group("ml", "train", NOW, min_count=2, job_=job)
-    world.database.put("PodGroup", ("ml", "train"), group)
+    for kind, obj in gangs.written(release, "ml", "train", NOW, min_count=2, job_=job):
+        world.database.put(kind, ("ml", "train"), obj)
     world.pod("bystander", 3)
     plane = world.plane
     async with world.working(JobController(plane), ClaimController(plane), GarbageCollector(plane), Kubelet(plane)):
