@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ktui.cluster.sources import gang_key
 from ktui.model.claim import ResourceClaim
+from ktui.model.compositepodgroup import CompositePodGroup
 from ktui.model.event import PREEMPTED, Event
 from ktui.model.kueue import POD_GROUP_LABEL, WORKLOAD_ANNOTATION, KueueLocalQueue, KueueWorkload
 from ktui.model.meta import Key, Object, condition
@@ -145,7 +146,7 @@ def slice_node(piece: ResourceSlice) -> tuple[str, ...]:
     return (piece.spec.node_name,) if piece.spec.node_name else ()
 
 
-def group_workload(group: PodGroup) -> tuple[Key, ...]:
+def group_workload(group: PodGroup | CompositePodGroup) -> tuple[Key, ...]:
     ref = group.spec.workload_ref
     return ((group.namespace, ref.workload_name),) if ref is not None and ref.workload_name else ()
 

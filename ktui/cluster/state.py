@@ -25,6 +25,7 @@ from ktui.cluster.timeline import Timeline
 from ktui.model.autoscaler import HorizontalPodAutoscaler
 from ktui.model.claim import ResourceClaim, ResourceClaimTemplate
 from ktui.model.event import PREEMPTED, Event
+from ktui.model.compositepodgroup import CompositePodGroup
 from ktui.model.frame import Frame, Listed, StreamState
 from ktui.model.job import Job
 from ktui.model.kueue import KueueClusterQueue, KueueLocalQueue, KueueWorkload
@@ -136,6 +137,7 @@ class Cluster:
         self.events_by_uid: Index[str] = Index(joins.event_uid)
         self.events_by_preemptor: Index[str] = Index(joins.event_preemptor)
         self.rules_by_selection: Index[Selection] = Index(joins.rule_selection)
+        self.composites_by_workload: Index[Key] = Index(joins.group_workload)
         self.rules_by_exactness: Index[bool] = Index(joins.rule_is_exact)  # True: of one device
         self.kueue_by_owner: Index[str] = Index(joins.kueue_owners)
         self.kueue_waiting_by_queue: Index[Key] = Index(joins.kueue_waiting)
@@ -164,6 +166,7 @@ class Cluster:
             "VolcanoPodGroup": (self.volcano_waiting_by_queue,),
         }
         self._pools: dict[PoolId, Pool | None] = {}
+            "CompositePodGroup": (self.composites_by_workload,),
         self.free_by_node: dict[str, dict[str, int]] = {}  # filled by `noderesources`, emptied here
         self.journal: Journal[str] = Journal()  # nodes on which there is more or less to be had
         self.revision = 0  # another number whenever anything is different
@@ -324,6 +327,8 @@ class Cluster:
             case ResourceClaimTemplate():
                 self._touch_gangs_of(self.pods_by_awaited_template[obj.key], dirty)
             case ResourceSlice():
+            case CompositePodGroup():
+                dirty.workloads.update(joins.group_workload(obj))
                 self._touch_pool(obj, dirty)
             case DeviceTaintRule():
                 dirty.taints.add(("rule", obj.name))

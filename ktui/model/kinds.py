@@ -13,6 +13,7 @@ from msgspec import Struct
 from ktui.model import kueue, volcano
 from ktui.model.autoscaler import HorizontalPodAutoscaler
 from ktui.model.claim import ResourceClaim, ResourceClaimTemplate
+from ktui.model.compositepodgroup import CompositePodGroup
 from ktui.model.deployment import Deployment
 from ktui.model.deviceclass import DeviceClass
 from ktui.model.event import Event
@@ -71,6 +72,11 @@ _GANGS = (
     " --runtime-config=scheduling.k8s.io/v1beta1=true"
     " (v1alpha2=true on 1.36, v1alpha1=true on 1.35)"
 )
+_COMPOSITES = (
+    "groups of groups are alpha: kube-apiserver and kube-scheduler need"
+    " --feature-gates=GenericWorkload=true,TopologyAwareWorkloadScheduling=true,CompositePodGroup=true, kube-apiserver also"
+    " --runtime-config=scheduling.k8s.io/v1beta1=true,scheduling.k8s.io/v1alpha3=true"
+)
 _DRA = "dynamic resource allocation is not served: it is on by default from Kubernetes 1.34 on"
 _RULES = (
     "device taint rules are not served: on by default in 1.37; on 1.36 set --feature-gates=DRADeviceTaintRules=true and"
@@ -104,6 +110,15 @@ KINDS: Final[dict[str, Kind]] = {
             True,
             Workload,
             _GANGS,
+        ),
+        Kind(
+            "CompositePodGroup",
+            "scheduling.k8s.io",
+            "compositepodgroups",
+            ("v1alpha3",),
+            True,
+            CompositePodGroup,
+            _COMPOSITES,
         ),
         Kind("ResourceClaim", "resource.k8s.io", "resourceclaims", _DRA_VERSIONS, True, ResourceClaim, _DRA),
         Kind(

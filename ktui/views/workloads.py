@@ -6,6 +6,7 @@ from typing import Final
 
 from ktui.cluster.gangs import Gang, gang
 from ktui.cluster.state import Cluster
+from ktui.model.compositepodgroup import CompositePodGroup
 from ktui.model.time import parse_time
 from ktui.model.workload import Workload
 from ktui.views.base import Cell, Column, Document, Row, RowKey, Section, pairs
@@ -20,7 +21,7 @@ class WorkloadsView(ObjectsView):
     order = "namespace"
     kind = OBJECT_KINDS["workloads"]
     kinds = ("Workload",)
-    joins = ("Pod", "PodGroup", "ResourceClaim", "Job")
+    joins = ("Pod", "PodGroup", "CompositePodGroup", "ResourceClaim", "Job")
     columns = (
         Column("namespace", "NAMESPACE", 9, 1, priority=4),
         Column("workload", "WORKLOAD", 14, 3, priority=9),
@@ -68,7 +69,7 @@ class WorkloadsView(ObjectsView):
             ("asks for", scheduling_text(job_of(cluster, workload))),
             ("created", time_text(parse_time(workload.metadata.creation_timestamp), now)),
         )
-        lines = tuple(node_lines(nodes_of(gangs_of(cluster, workload))))
+        lines = tuple(node_lines(nodes_of(gangs_of(cluster, workload), composites_of(cluster, workload))))
         sections = (Section(f"Workload {workload.namespace}/{workload.name}", about), Section("Below it", lines))
         return tuple(section for section in sections if section.lines)
 
@@ -84,7 +85,7 @@ class WorkloadsView(ObjectsView):
             "owner": {"kind": ref.kind, "name": ref.name} if ref else None,
             "state": _state(found),
             "scheduling": scheduling_document(job_of(cluster, workload)),
-            "children": [node_document(node) for node in nodes_of(found)],
+            "children": [node_document(node) for node in nodes_of(found, composites_of(cluster, workload))],
             "gangs": [
                 {"name": g.key[1], "state": g.state, "minCount": g.min_count, "running": g.running} for g in found
             ],
@@ -99,6 +100,13 @@ def gangs_of(cluster: Cluster, workload: Workload) -> list[Gang]:
     keys.update((pod.namespace, pod.group) for pod in pods if pod is not None)  # replicas of groups, on 1.35
     found = [g for key in sorted(keys) if (g := gang(cluster, key)) is not None]
     return sorted(found, key=lambda g: WORST_FIRST.index(g.state))
+
+
+def composites_of(cluster: Cluster, workload: Workload) -> list[CompositePodGroup]:
+    """The workload's groups of groups, as far as their objects can be read."""
+    store = cluster.stores["CompositePodGroup"]
+    found = (store.get(key) for key in cluster.composites_by_workload[workload.key])
+    return [each for each in found if isinstance(each, CompositePodGroup)]
 
 
 def _state(found: list[Gang]) -> str:

@@ -25,7 +25,7 @@ _READ: Final = ["get", "list", "watch"]
 # No default aggregate role covers slices, classes, rules and nodes: a cluster's owner must write such a role for ktui.
 _NAMESPACED_RULES: Final[list[Json]] = [
     {"apiGroups": [""], "resources": ["pods", "events"], "verbs": _READ},
-    {"apiGroups": ["scheduling.k8s.io"], "resources": ["podgroups", "workloads"], "verbs": _READ},
+    {"apiGroups": ["scheduling.k8s.io"], "resources": ["podgroups", "workloads", "compositepodgroups"], "verbs": _READ},
     {"apiGroups": ["resource.k8s.io"], "resources": ["resourceclaims", "resourceclaimtemplates"], "verbs": _READ},
     {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": _READ},
     {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": _READ},

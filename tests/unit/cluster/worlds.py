@@ -20,6 +20,7 @@ NAMESPACES = (*("ml",) * 7, "lab")
 PODS = ("p0", "p1", "p2", "p3")
 GROUPS = ("g0", "g1")
 WORKLOADS = ("w0", "w1")
+COMPOSITES = ("k0", "k1")
 CLAIMS = ("c0", "c1", "c2")
 TEMPLATES = ("t0",)
 POOLS = ("n0", "n1")
@@ -290,6 +291,7 @@ def groups(draw: st.DrawFn) -> Document:
         "metadata": _owned(draw(_meta(GROUPS)), draw(st.lists(_of(*_JOBS), max_size=1))),
         "spec": {
             "workloadRef": draw(_of(None, *({"workloadName": name, "templateName": "t"} for name in WORKLOADS))),
+            "parentCompositePodGroupName": draw(_of(None, *COMPOSITES)),
             "schedulingPolicy": draw(_of({"basic": {}}, *({"gang": {"minCount": n}} for n in (0, 1, 2)))),
             "resourceClaims": draw(shared),
         },
@@ -311,6 +313,19 @@ def workloads(draw: st.DrawFn) -> Document:
         "kind": "Workload",
         "metadata": draw(_meta(WORKLOADS)),
         "spec": {"podGroups": draw(parts), "controllerRef": draw(_of(None, {"kind": "Job", "name": "job"}))},
+    }
+
+
+@st.composite
+def composites(draw: st.DrawFn) -> Document:
+    return {
+        "kind": "CompositePodGroup",
+        "metadata": draw(_meta(COMPOSITES)),
+        "spec": {
+            "workloadRef": draw(_of(None, *({"workloadName": name, "templateName": "t"} for name in WORKLOADS))),
+            "parentCompositePodGroupName": draw(_of(None, *COMPOSITES)),
+            "schedulingPolicy": draw(_of({"basic": {}}, {"gang": {"minGroupCount": 2}})),
+        },
     }
 
 
@@ -471,6 +486,7 @@ _documents: dict[str, st.SearchStrategy[Document]] = {
     "DeviceTaintRule": rules(),
     "PodGroup": groups(),
     "Workload": workloads(),
+    "CompositePodGroup": composites(),
     "HorizontalPodAutoscaler": autoscalers(),
     "ResourceClaimTemplate": templates(),
     "Node": nodes(),

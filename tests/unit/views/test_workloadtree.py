@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from ktui.cluster.state import Cluster
+from ktui.model.compositepodgroup import CompositePodGroup
 from ktui.model.job import Job
 from ktui.model.meta import Object
 from ktui.model.podgroup import PodGroup
@@ -31,6 +33,13 @@ def shown(cluster: Cluster) -> str:
 def part(name: str, parent: str | None = None, least: int = 1) -> PodGroup:
     ref = {"workloadName": "w", "templateName": "t"}
     return b.group(name, least, spec={"workloadRef": ref, "parentCompositePodGroupName": parent})
+
+
+def composite(name: str, parent: str | None = None, least: int | None = 1, workload: str = "w") -> CompositePodGroup:
+    policy: Any = {"gang": {"minGroupCount": least}} if least is not None else {"basic": {}}
+    ref = {"workloadName": workload, "templateName": "t"}
+    spec = {"workloadRef": ref, "parentCompositePodGroupName": parent, "schedulingPolicy": policy}
+    return b.make(CompositePodGroup, {"metadata": b.meta(name), "spec": spec})
 
 
 def job(scheduling: Any) -> Job:
@@ -69,6 +78,73 @@ def test_the_tree_has_composite_groups_groups_and_pods() -> None:
     assert "    Pod z-0  Pending\n  PodGroup a  Running  1 of 1 run" in shown(cluster)
 
 
+def test_composite_groups_stand_below_each_other_and_need_as_many_groups_as_they_say() -> None:
+    """Issue 6, item 1: nothing writes their state in 1.37, so it is counted as the scheduler counts."""
+    cluster = b.cluster_of(
+        b.workload("w", spec=REF),
+        composite("all", least=2),
+        composite("half", "all", least=1),
+        composite("waits", "all", least=2),
+        *(part(name, parent) for name, parent in (("a", "half"), ("b", "half"), ("c", "waits"), ("d", "waits"))),
+        *(b.pod(f"{name}-0", group=name, node="n") for name in "ac"),
+        *(b.pod(f"{name}-0", group=name) for name in "bd"),
+    )
+    (root,) = told(cluster)["children"]
+    assert (root["name"], root["state"], root["minGroupCount"], root["readyGroups"]) == ("all", "Pending", 2, 1)
+    found = {
+        child["name"]: (child["state"], child["minGroupCount"], child["readyGroups"]) for child in root["children"]
+    }
+    assert found == {"half": ("Running", 1, 1), "waits": ("Pending", 2, 1)}
+    assert (root["running"], root["needed"]) == (2, 4)
+    assert "CompositePodGroup all  Pending  2 of 4 run, 1 of 2 groups, 2 needed" in shown(cluster)
+
+
+@pytest.mark.parametrize(
+    ("least", "nodes", "state"),
+    [
+        (None, ["n", None], "Running"),
+        (2, ["n", None], "Pending"),
+        (0, [None, None], "Pending"),
+        (3, ["n", "n"], "Degraded"),
+    ],
+)
+def test_the_policy_of_a_composite_group(least: int | None, nodes: list[str | None], state: str) -> None:
+    """Without a gang policy one group is enough, as in the scheduler; more than there are cannot be had, and says so."""
+    pods = [b.pod(f"p{n}", group=f"g{n}", node=node or "") for n, node in enumerate(nodes)]
+    groups = [part(f"g{n}", "c") for n in range(len(nodes))]
+    cluster = b.cluster_of(b.workload("w"), composite("c", least=least), *groups, *pods)
+    (found,) = told(cluster)["children"]
+    assert found["state"] == state
+    assert found["minGroupCount"] == (1 if least is None else least)
+
+
+def test_a_composite_group_without_groups_waits_for_them() -> None:
+    cluster = b.cluster_of(b.workload("w"), composite("c", least=2))
+    assert outline(told(cluster)["children"]) == [("CompositePodGroup", "c", "Pending", [])]
+
+
+def test_composite_groups_that_name_each_other_are_shown_once() -> None:
+    cluster = b.cluster_of(
+        b.workload("w"), composite("a", "b"), composite("b", "a"), composite("c", "c"), part("g", "b")
+    )
+    seen = [node["name"] for node in walk(told(cluster)["children"])]
+    assert sorted(seen) == ["a", "b", "c", "g"]
+
+
+def test_a_long_row_of_composite_groups_is_cut_in_pieces() -> None:
+    names = [f"c{n:03}" for n in range(300)]
+    row = [composite(name, parent) for name, parent in zip(names, [None, *names], strict=False)]
+    cluster = b.cluster_of(b.workload("w"), *row)
+    assert sorted(node["name"] for node in walk(told(cluster)["children"])) == names
+
+
+def test_a_composite_group_that_changes_names_its_workload() -> None:
+    cluster = b.cluster_of(b.workload("w"))
+    assert cluster.apply(b.added(composite("c"))).workloads == {KEY}
+    assert cluster.apply(b.deleted(composite("c"))).workloads == {KEY}
+    assert cluster.apply(b.added(composite("d", workload="other"))).workloads == {("ml", "other")}
+
+
 def test_a_group_of_1_35_is_a_part_of_its_workload() -> None:
     cluster = b.cluster_of(b.workload("w", groups={"workers": 1}))
     assert outline(told(cluster)["children"]) == [("Group", "w/workers", "Pending", [])]
@@ -81,6 +157,12 @@ def test_pods_in_trouble_come_first_and_many_are_cut() -> None:
     text = shown(cluster)
     assert text.count("Pod p") == 7
     assert "and 13 more" in text
+
+
+def walk(nodes: list[Any]) -> Iterator[Any]:
+    for node in nodes:
+        yield node
+        yield from walk(node.get("children", []))
 
 
 @pytest.mark.parametrize(
