@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from typing import Final, TypeVar
+from typing import Final
 
 import msgspec
 from msgspec import Struct
 
 from ktui.errors import KtuiError
-from ktui.kube.failures import ApiError, UnexpectedAnswer
+from ktui.kube.answers import decoded
+from ktui.kube.failures import ApiError
 from ktui.kube.transport import Response, Transport
-from ktui.model.decode import NOT_DECODED
 from ktui.model.kinds import KINDS, Kind
 from ktui.model.meta import Wire
 from ktui.model.version import numbers
@@ -79,7 +79,7 @@ class Discovery:
 
     async def _version(self) -> str:
         answer = await self._transport.request("GET", "/version")
-        return _decode(_Version, answer, self._transport.target.host).git_version
+        return decoded(_Version, answer, self._transport.target.host).git_version
 
     async def _root(self, root: str) -> tuple[Groups, frozenset[str]]:
         remembered = self._documents[root]
@@ -92,16 +92,16 @@ class Discovery:
         host = self._transport.target.host
         if "apidiscovery" not in answer.headers.get("Content-Type", ""):
             return await self._legacy(root, answer)
-        groups, stale = _aggregated(_decode(_DiscoveryList, answer, host))
+        groups, stale = _aggregated(decoded(_DiscoveryList, answer, host))
         self._documents[root] = _Remembered(answer.headers.get("ETag", ""), groups, stale)
         return groups, stale
 
     async def _legacy(self, root: str, answer: Response) -> tuple[Groups, frozenset[str]]:
         host = self._transport.target.host
         if root == "/api":
-            served = {("", version) for version in _decode(_Versions, answer, host).versions}
+            served = {("", version) for version in decoded(_Versions, answer, host).versions}
         else:
-            listed = _decode(_GroupList, answer, host)
+            listed = decoded(_GroupList, answer, host)
             served = {(group.name, each.version) for group in listed.groups for each in group.versions}
         groups: Groups = {}
         stale: set[str] = set()
@@ -109,7 +109,7 @@ class Discovery:
         for group, version in sorted(wanted & served):
             try:
                 path = f"/apis/{group}/{version}" if group else f"/api/{version}"
-                resources = _decode(_ResourceList, await self._transport.request("GET", path), host).resources
+                resources = decoded(_ResourceList, await self._transport.request("GET", path), host).resources
             except ApiError as error:
                 if error.status != 404:  # 404: withdrawn between the two requests
                     stale.add(group)
@@ -193,15 +193,3 @@ def _aggregated(document: _DiscoveryList) -> tuple[Groups, frozenset[str]]:
         if any(each.freshness == "Stale" for each in group.versions or ()):
             stale.add(name)
     return groups, frozenset(stale)
-
-
-T = TypeVar("T", bound=Struct)
-
-
-def _decode(kind: type[T], answer: Response, host: str) -> T:
-    try:
-        return msgspec.json.decode(answer.body, type=kind)
-    except NOT_DECODED:
-        raise UnexpectedAnswer(
-            f"unexpected answer from host {host}: not what a Kubernetes API says at this address"
-        ) from None

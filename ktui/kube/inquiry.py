@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
-from typing import Final, TypeVar
+from typing import Final
 
-import msgspec
 from msgspec import Struct
 
-from ktui.kube.failures import UnexpectedAnswer
-from ktui.kube.transport import Response, Transport
-from ktui.model.decode import NOT_DECODED
+from ktui.kube.answers import decoded
+from ktui.kube.transport import Transport
 from ktui.model.meta import Wire
 
 MAX_METRICS: Final = 256 * 1024 * 1024
@@ -24,8 +22,6 @@ _GATE: Final = re.compile(
 _IMAGE: Final = re.compile(r":(v?[0-9]+\.[0-9]+[0-9A-Za-z.+_-]*)(?:@|$)")
 _STATIC_PODS: Final = {"labelSelector": "tier=control-plane", "limit": "200"}
 """kubeadm's label of the control plane's pods."""
-
-T = TypeVar("T")
 
 
 class Presence(Struct, frozen=True):
@@ -71,7 +67,7 @@ async def presence(transport: Transport) -> Presence:
     before = transport.clock.wall()
     answer = await transport.request("GET", "/version")
     after = transport.clock.wall()
-    found = _decode(_Version, answer, transport)
+    found = decoded(_Version, answer, transport.target.host)
     emulated = f"{found.emulation_major}.{found.emulation_minor}"
     differs = found.emulation_minor and emulated != f"{found.major}.{found.minor}"
     return Presence(found.git_version, emulated if differs else "", _ahead(answer.headers, before, after))
@@ -100,18 +96,9 @@ async def component_versions(transport: Transport) -> tuple[tuple[str, str], ...
     answer = await transport.request("GET", "/api/v1/namespaces/kube-system/pods", params=_STATIC_PODS)
     found = {
         (component, match[1])
-        for pod in _decode(_Pods, answer, transport).items or ()
+        for pod in decoded(_Pods, answer, transport.target.host).items or ()
         if (component := (pod.metadata.labels or {}).get("component"))
         for container in pod.spec.containers
         if (match := _IMAGE.search(container.image))
     }
     return tuple(sorted(found))
-
-
-def _decode(kind: type[T], answer: Response, transport: Transport) -> T:
-    try:
-        return msgspec.json.decode(answer.body, type=kind)
-    except NOT_DECODED:
-        raise UnexpectedAnswer(
-            f"unexpected answer from host {transport.target.host}: not what a server says here"
-        ) from None

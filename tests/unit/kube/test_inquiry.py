@@ -79,7 +79,7 @@ async def test_an_emulated_version(emulation: Any, expected: str) -> None:
 
 @pytest.mark.parametrize("body", ["[]", '{"gitVersion": 1}', "{}", "nonsense", ""])
 async def test_a_version_that_is_none(body: str) -> None:
-    with pytest.raises(UnexpectedAnswer, match="not what a server says here"):
+    with pytest.raises(UnexpectedAnswer, match="not what a Kubernetes API says"):
         await ask(inquiry.presence, ("GET /version", Answer(200, body)))
 
 
