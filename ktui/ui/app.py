@@ -8,19 +8,21 @@ import signal
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from textual._compositor import CompositorUpdate
 from textual.app import App
 from textual.screen import Screen
 
 from ktui import resources
 from ktui.ui.commands import keymap
-from ktui.ui.driver import MANY_WRITES, PatientDriver, pending_writes
+from ktui.ui.driver import PatientDriver, is_behind
 from ktui.ui.glyphs import ASCII, UNICODE
 from ktui.ui.screens.main import MainScreen
 from ktui.ui.theme import DARK, THEMES
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from textual.command import Provider
 
     from ktui.ui.session import Opener
@@ -73,7 +75,7 @@ class KtuiApp(App[int]):
             self._opener,
             glyphs=self.glyphs,
             keys=self._keys,
-            output_is_slow=lambda: pending_writes(self._driver) > MANY_WRITES,
+            output_is_slow=lambda: is_behind(self._driver),
             on_settled=self._on_settled,
             flushes_per_second=_FLUSHES_REMOTE if "SSH_CONNECTION" in os.environ else _FLUSHES,
         )
@@ -84,6 +86,22 @@ class KtuiApp(App[int]):
             for number in (signal.SIGTERM, signal.SIGHUP):
                 # As a shell reports it; by way of `exit`, so that the terminal is put back.
                 loop.add_signal_handler(number, partial(self.exit, return_code=128 + number))
+
+    def _display(self, screen: Screen[Any], renderable: object) -> None:
+        """To the canvas of the terminal; Textual would write all of it, at once."""
+        driver = self._driver
+        if not isinstance(driver, PatientDriver) or not isinstance(renderable, CompositorUpdate):
+            super()._display(screen, cast("RenderableType | None", renderable))
+            return
+        if self._running and not self._closed and not self._batch_count:
+            cursor = self.screen.outer_size.clamp_offset(self.cursor_position)
+            driver.show(renderable, self.size, cursor, self.console, synchronised=self._sync_available)
+        self.post_display_hook()
+
+    def on_cursor_position(self) -> None:
+        """The terminal answers the question that follows what it was sent."""
+        if isinstance(self._driver, PatientDriver):
+            self._driver.answered()
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Values of our own tokens until a theme of ours is set."""

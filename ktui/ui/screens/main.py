@@ -24,6 +24,7 @@ from textual.worker import Worker
 from ktui.errors import KtuiError
 from ktui.ui import frame, guide
 from ktui.ui.commands import BY_ID, VIEW_NUMBERS, Command, Situation, bindings, key_labels
+from ktui.ui.driver import redraw
 from ktui.ui.glyphs import Glyphs
 from ktui.ui.paint import notify
 from ktui.ui.rowindex import Filter
@@ -782,6 +783,10 @@ class MainScreen(Screen[None]):
     def run_theme(self) -> None:
         names = list(THEMES)
         self.app.theme = names[(names.index(self.app.theme) + 1) % len(names)]
+
+    def run_redraw(self) -> None:
+        """When something else wrote to the terminal: only what differs from what ktui wrote is drawn otherwise."""
+        redraw(self.app)
 
     def run_quit(self) -> None:
         self.app.exit()
