@@ -23,7 +23,11 @@ async def _serve(play: Play) -> None:
         answer = Listening(demo.server.url, demo.token)
         sys.stdout.buffer.write(msgspec.json.encode(answer) + b"\n")
         sys.stdout.buffer.flush()
-        await _end_of_input()
+        ends = {asyncio.create_task(_end_of_input()), asyncio.create_task(demo.failed())}
+        done, pending = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        for task in pending:
+            task.cancel()
+        done.pop().result()
 
 
 async def _end_of_input() -> None:

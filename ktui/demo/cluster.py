@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import secrets
+import time
 from typing import Self
 
 from ktui.cel.selector import compile_selector
@@ -17,6 +17,7 @@ from ktui.demo.controllers.garbage import GarbageCollector
 from ktui.demo.controllers.kubelet import Kubelet
 from ktui.demo.controllers.scheduler import Scheduler
 from ktui.demo.controllers.workloads import DeploymentController, JobController
+from ktui.demo.figures import Figures
 from ktui.demo.fleet import TRAFFIC, Fleet, break_gpu
 from ktui.demo.plane import Controller, Plane
 from ktui.demo.releases import LATEST, Release
@@ -47,6 +48,7 @@ class DemoCluster:
             kubelets=True,
             scale_to_zero=release.scale_to_zero,
         )
+        self.server.figures = Figures(self.server.database, clock=time.time, sick=sick)
         self._release = release
         self._size = size
         self._sick = sick
@@ -68,9 +70,13 @@ class DemoCluster:
     async def __aexit__(self, *_: object) -> None:
         if self._work is not None:
             self._work.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._work
+            await asyncio.gather(self._work, return_exceptions=True)  # `failed` has told of any
         await self.server.stop()
+
+    async def failed(self) -> None:
+        """Waits, inside the context, until a controller fails, which none should; then raises what it raised."""
+        if self._work is not None:
+            await asyncio.shield(self._work)
 
 
 async def _work(plane: Plane, release: Release) -> None:

@@ -1,16 +1,18 @@
 """The demo cluster in a process of its own, so that its work never holds up the screens.
 
 The child is told what to play in one line on its stdin and says where it listens in one line on its stdout. It ends when its
-stdin does, which the system closes however the parent ends.
+stdin does, which the system closes however the parent ends. What it writes to stderr, which it does when something fails in it,
+goes to the debug log.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
-from typing import Self, cast
+from asyncio.subprocess import PIPE, Process
+from typing import Final, Self, cast
 
 import msgspec
 from msgspec import Struct
@@ -18,6 +20,11 @@ from msgspec import Struct
 from ktui.demo.releases import LATEST
 from ktui.errors import KtuiError
 from ktui.model.resourceslice import DeviceId
+
+_log = logging.getLogger(__name__)
+_LAST_WORDS: Final = (
+    1.0  # seconds for what an ended child has written to arrive; something it started may still hold the pipe
+)
 
 
 class Play(Struct, frozen=True):
@@ -43,9 +50,11 @@ class DemoProcess:
         self.where = Listening("", "")
         self._play = play
         self._child: Process | None = None
+        self._listening: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
         child = self._child = await _start()
+        self._listening = asyncio.create_task(_keep_words(cast("asyncio.StreamReader", child.stderr)))
         try:
             self.where = await _introduced(child, self._play)
         except BaseException:
@@ -60,6 +69,10 @@ class DemoProcess:
             if child.returncode is None:
                 child.kill()
             await child.wait()
+        listening, self._listening = self._listening, None
+        if listening is not None:
+            await asyncio.wait({listening}, timeout=_LAST_WORDS)
+            listening.cancel()
 
     async def ended(self) -> None:
         """Waits, inside the context, until the child is no more, which is not before its time; then raises KtuiError."""
@@ -74,10 +87,22 @@ async def _start() -> Process:
     try:
         # In a session of its own: ctrl-c at the terminal is for the screens.
         return await asyncio.create_subprocess_exec(
-            *program, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environ, start_new_session=True
+            *program, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environ, start_new_session=True
         )
     except OSError as error:
         raise KtuiError(f"the demo cluster did not start: {error.strerror}: {sys.executable}") from None
+
+
+async def _keep_words(stderr: asyncio.StreamReader) -> None:
+    """Read to the end, log or no log: a full pipe would hold the child up."""
+    while True:
+        try:
+            line = await stderr.readline()
+        except ValueError:  # too long for a line, and dropped
+            continue
+        if not line:
+            return
+        _log.debug("the demo cluster's process says: %s", line.decode(errors="replace").rstrip())
 
 
 async def _introduced(child: Process, play: Play) -> Listening:

@@ -12,6 +12,7 @@ from kubernetes_asyncio import client, watch
 
 from ktui.demo.access import DEMO_USER
 from ktui.demo.cluster import DemoCluster
+from ktui.demo.controllers.kubelet import Kubelet
 from ktui.demo.incidents import SICK
 from ktui.demo.ledger import device_of, results
 from ktui.demo.mvcc import JSON
@@ -138,6 +139,17 @@ async def test_the_client_library_lists_watches_creates_and_patches(demo: DemoCl
                 if event["type"] == "DELETED":
                     assert event["object"].metadata.name.startswith("embed-sweep-")
                     break
+
+
+async def test_a_controller_that_fails_does_so_loudly(demo: DemoCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Kubelet, "affected", fails)
+    pod = {"metadata": {"name": "p", "namespace": "ml"}, "spec": {"containers": []}}
+    demo.server.create("Pod", pod)
+    with pytest.raises(ZeroDivisionError):
+        await asyncio.wait_for(demo.failed(), 30)
 
 
 async def test_only_who_has_the_token_is_let_in(demo: DemoCluster) -> None:

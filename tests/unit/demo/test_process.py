@@ -8,11 +8,13 @@ import subprocess
 import sys
 import time
 from asyncio.subprocess import Process
+from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 
+from ktui.debuglog import writing
 from ktui.demo.process import DemoProcess, Play
 from ktui.errors import KtuiError
 
@@ -83,6 +85,28 @@ async def test_that_it_ended_by_itself_is_said(monkeypatch: pytest.MonkeyPatch) 
         started[0].kill()
         with pytest.raises(KtuiError, match="ended by itself: its process returned -9"):
             await demo.ended()
+
+
+async def test_what_it_writes_when_it_fails_is_in_the_debug_log(tmp_path: Path) -> None:
+    file = tmp_path / "debug.log"
+    with writing(str(file)), pytest.raises(KtuiError, match="did not start: its process ended with 1"):
+        async with DemoProcess(Play(release="1.2")):
+            pass
+    assert "the demo cluster's process says: KeyError: '1.2'" in file.read_text()
+
+
+async def test_a_line_that_is_too_long_holds_nothing_up(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    program = tmp_path / "python"
+    program.write_text("#!/bin/sh\nhead -c 300000 /dev/zero >&2\necho >&2\necho at last >&2\nexit 3\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    caplog.set_level("DEBUG", "ktui.demo.process")
+    with pytest.raises(KtuiError, match="its process ended with 3"):
+        async with DemoProcess(Play()):
+            pass
+    assert "at last" in caplog.text
 
 
 @pytest.mark.parametrize(
