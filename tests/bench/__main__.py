@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import argparse
 import re
-import ssl
 import statistics
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 
 from ktui import resources
 from ktui.errors import KtuiError
-from tests.bench import fleet, machine, recorded, subject
+from tests.bench import machine, recorded, subject, table
+from tests.bench.comparison import Comparison, filled
+from tests.bench.lives import Pace
 from tests.bench.measures import Bench, Failed, Measure
 from tests.cluster.controlplane import build
 from tests.cluster.controlplane.cluster import ControlPlane, ControlPlaneError
@@ -23,45 +23,63 @@ from tests.cluster.controlplane.cluster import ControlPlane, ControlPlaneError
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--wheel", action="store_true", help="measure the wheel in a new environment, not the checkout")
-    parser.add_argument("--fleet", type=int, metavar="PODS", help="measure on a real API server with so many pods, too")
+    parser.add_argument(
+        "--fleet", type=int, metavar="PODS", help="compare on a real API server with so many pods, not on a recording"
+    )
+    parser.add_argument("--peers", action="store_true", help="with --fleet: measure k9s and kubectl, too, if on PATH")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="with --fleet: put the table into this document")
     parser.add_argument("--long", type=int, metavar="PODS", help="measure on a recording of so many pods, too")
     parser.add_argument("--runs", type=int, default=10, metavar="N", help="runs of each measure (default: 10)")
     arguments = parser.parse_args()
+    if arguments.fleet is None and (arguments.peers or arguments.markdown):
+        parser.error("--peers and --markdown need --fleet")
     with tempfile.TemporaryDirectory(prefix="ktui-bench-") as directory:
-        home = Path(directory)
         try:
-            command = subject.wheel(home) if arguments.wheel else subject.checkout()
-            print(f"{command} on {machine.description()}", flush=True)
-            bench = Bench(command, subject.surroundings(home))
-            report(bench.replayed(resources.recording("xid79"), re.compile("llm-big")), arguments.runs)
-            if arguments.long:
-                path = home / "long.ktui.gz"
-                length = recorded.write(path, arguments.long, changes=arguments.long * 2 // 5)
-                print(f"\na recording of {arguments.long:,} pods, {length // 60}:{length % 60:02}", flush=True)
-                report(bench.long(path, f"{length // 60}:{length % 60:02}"), arguments.runs)
-            if arguments.fleet:
-                with fleet_cluster(arguments.fleet) as plane:
-                    bench = Bench(command, subject.surroundings(home, plane.kubeconfig))
-                    report(bench.live(re.compile(r"gang-0")), arguments.runs)
+            return measure(arguments, Path(directory))
         except (subject.NoSubject, Failed, KtuiError, ControlPlaneError, TimeoutError) as error:
             print(f"tests.bench: {error}", file=sys.stderr)
             return 1
+
+
+def measure(arguments: argparse.Namespace, home: Path) -> int:
+    """0 where everything could be measured."""
+    command = subject.wheel(home) if arguments.wheel else subject.checkout()
+    print(f"{command} on {machine.description()}", flush=True)
+    if arguments.fleet:
+        return compare(command, home, arguments)
+    bench = Bench(command, subject.surroundings(home))
+    report(bench.replayed(resources.recording("xid79"), re.compile("llm-big")), arguments.runs)
+    if arguments.long:
+        path = home / "long.ktui.gz"
+        length = recorded.write(path, arguments.long, changes=arguments.long * 2 // 5)
+        print(f"\na recording of {arguments.long:,} pods, {length // 60}:{length % 60:02}", flush=True)
+        report(bench.long(path, f"{length // 60}:{length % 60:02}"), arguments.runs)
     return 0
 
 
-@contextmanager
-def fleet_cluster(pods: int) -> Iterator[ControlPlane]:
-    """An API server full of running pods, with nothing running that would change them."""
+def compare(command: Path, home: Path, arguments: argparse.Namespace) -> int:
     where = build.directory()
     if problem := build.missing(where):
         raise Failed(problem)
-    with ControlPlane(where) as plane:
-        for name in ("kwok", "kube-controller-manager", "kube-scheduler"):
-            plane.process(name).stop()
-        print(f"\ncreating {pods} pods, their claims, devices and gangs", flush=True)
-        tls = ssl.create_default_context(cafile=str(plane.access.authority.certificate))
-        fleet.fill(plane.url, plane.access.tokens["admin"], tls, pods)
-        yield plane
+    pace = Pace()
+    print(f"filling an API server with {arguments.fleet:,} pods, their claims, devices and gangs", flush=True)
+    with ControlPlane(where) as plane, filled(plane, arguments.fleet, home) as place:
+        print(f"it took {place.writes:,.0f} writes a second", flush=True)
+        comparison = Comparison(command, home, place, pace, tell, peers=arguments.peers)
+        for turn in range(arguments.runs):
+            tell(f"run {turn + 1} of {arguments.runs}")
+            comparison.run()
+    text = table.document(comparison.results, place.direct.pods, place.writes, arguments.runs, pace.rates)
+    print(f"\n{text}")
+    if arguments.markdown:
+        table.write(arguments.markdown, text)
+    for failure in comparison.failures:
+        print(f"tests.bench: {failure}", file=sys.stderr)
+    return 1 if comparison.failures else 0
+
+
+def tell(what: str) -> None:
+    print(f"  {what}", flush=True)
 
 
 def report(measures: Iterable[Measure], runs: int) -> None:

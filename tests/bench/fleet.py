@@ -28,9 +28,19 @@ _SINCE: Final = "2026-11-30T05:30:00Z"
 _ENVIRONMENT: Final = [{"name": f"SETTING_{index}", "value": "a value of the usual length"} for index in range(12)]
 
 
+def rounded(pods: int) -> int:
+    """How many pods a fleet has for which so many were asked: whole nodes."""
+    return -(-pods // DEVICES) * DEVICES
+
+
+def writes(pods: int) -> int:
+    """Requests that filling takes: three for each node and its gang, four for each pod and its claim, and two."""
+    return rounded(pods) // DEVICES * 3 + rounded(pods) * 4 + 2
+
+
 def fill(url: str, token: str, tls: ssl.SSLContext, pods: int) -> None:
     """Creates a fleet with `pods` pods, rounded up to whole nodes, in namespace `fleet`. Objects must not exist yet."""
-    asyncio.run(_fill(url, token, tls, -(-pods // DEVICES)))
+    asyncio.run(_fill(url, token, tls, rounded(pods) // DEVICES))
 
 
 async def _fill(url: str, token: str, tls: ssl.SSLContext, nodes: int) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,11 +14,9 @@ from tests.bench.terminal import ANYTHING, FULL_SCREEN, Ended, Terminal
 _SIZES: Final = ((80, 24), (200, 50))
 _SETTLE_SECONDS: Final = 3.0
 _LONG_RUN_SECONDS: Final = 600.0
-_IDLE_SECONDS: Final = 10.0
 _BETWEEN_KEYS_SECONDS: Final = 0.05
 _KEYS: Final = "j" * 40 + "k" * 40
 _GANGS: Final = "2"  # the key of the view that has a row for everything that runs
-_TRIAGE: Final = re.compile("need(s|ed)? you")
 
 
 class Failed(Exception):
@@ -62,17 +59,6 @@ class Bench:
             shape = "x".join(map(str, size))
             yield Measure(f"first frame, {shape}", "ms", partial(self._until, ANYTHING, size, *replay))
             yield Measure(f"first rows, {shape}", "ms", partial(self._until, rows, size, *replay, keys=_GANGS))
-
-    def live(self, rows: re.Pattern[str]) -> Iterator[Measure]:
-        """All of it on the cluster of the environment's KUBECONFIG."""
-        size = _SIZES[-1]
-        yield Measure("get gangs, cluster", "ms", partial(self._whole, "get", "gangs", "-A"))
-        yield Measure("first frame, cluster", "ms", partial(self._until, ANYTHING, size))
-        yield Measure("first triage, cluster", "ms", partial(self._until, _TRIAGE, size))
-        yield Measure("first rows, cluster", "ms", partial(self._until, rows, size, keys=_GANGS))
-        yield Measure("idle: share of a core", "%", partial(self._idle_cpu, rows, size), once=True)
-        yield Measure("idle: to the terminal", "B/s", partial(self._idle_output, rows, size), once=True)
-        yield Measure("key to paint", "ms", partial(self._keys, rows, size), once=True)
 
     def long(self, recording: Path, length: str) -> Iterator[Measure]:
         """A recording made by `tests.bench.recorded`; `length` is how the screens write its duration."""
@@ -138,35 +124,6 @@ class Bench:
                 terminal.press(keys)
             seconds = terminal.wait_for(text, after=FULL_SCREEN)
             return Figures([seconds * 1000], _quit(terminal))
-
-    def _idle_cpu(self, rows: re.Pattern[str], size: tuple[int, int]) -> Figures:
-        with self._settled(rows, size) as terminal:
-            idle = terminal.watch(_IDLE_SECONDS)
-            return Figures([idle.cpu * 100], _quit(terminal))
-
-    def _idle_output(self, rows: re.Pattern[str], size: tuple[int, int]) -> Figures:
-        with self._settled(rows, size) as terminal:
-            idle = terminal.watch(_IDLE_SECONDS)
-            return Figures([idle.bytes], _quit(terminal))
-
-    def _keys(self, rows: re.Pattern[str], size: tuple[int, int]) -> Figures:
-        """Down and up again, each key when the answer to the one before has been written."""
-        answers = []
-        with self._settled(rows, size) as terminal:
-            for key in _KEYS:
-                answers.append(terminal.answer_to(key) * 1000)
-                terminal.watch(_BETWEEN_KEYS_SECONDS)
-            return Figures(answers, _quit(terminal))
-
-    @contextmanager
-    def _settled(self, rows: re.Pattern[str], size: tuple[int, int]) -> Iterator[Terminal]:
-        """A terminal that shows rows, some time after the start."""
-        with self._terminal(size) as terminal:
-            terminal.wait_for(ANYTHING, after=FULL_SCREEN)
-            terminal.press(_GANGS)
-            terminal.wait_for(rows, after=FULL_SCREEN)
-            terminal.watch(_SETTLE_SECONDS)
-            yield terminal
 
     def _terminal(self, size: tuple[int, int], *arguments: str) -> Terminal:
         columns, lines = size

@@ -28,6 +28,7 @@ class Screen:
         self._emulator = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self._emulator)
         self._drawn = 0  # pieces of output
+        self._at = 0.0  # when the last one of them came
 
     @property
     def lines(self) -> list[str]:
@@ -49,10 +50,11 @@ class Screen:
         return single[0] if len(single) == 1 else None
 
     def wait_for(self, seen: Callable[[Screen], T], what: str, limit: float = 60.0) -> float:
-        """Seconds from the start of the command until the screen was as wanted. TimeoutError after `limit` seconds of waiting."""
-        begun = self._terminal.elapsed
+        """Seconds from the start of the command until the screen was as wanted; of the last output, where it is already.
+        TimeoutError after `limit` seconds of waiting."""
         if seen(self):
-            return begun
+            return self._at
+        begun = self._terminal.elapsed
         while True:
             if (at := self._draw(seen)) is not None:
                 return at
@@ -86,6 +88,7 @@ class Screen:
     def _draw(self, seen: Callable[[Screen], T]) -> float | None:
         """Draws what was read, up to the piece that made `seen` true: its time."""
         for at, data in self._terminal.chunks(self._drawn):
+            self._at = at
             self._drawn += 1
             self._stream.feed(data)
             if seen(self):

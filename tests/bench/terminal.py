@@ -46,7 +46,8 @@ class Ended:
 
 @dataclass(frozen=True)
 class Idle:
-    """What a command and its children did in a stretch of time: their share of one core (1.0 is all of it), and bytes written a second."""
+    """What a command and its children did in a stretch of time: their share of one core (1.0 is all of it), bytes written a
+    second."""
 
     cpu: float
     bytes: float
@@ -115,6 +116,23 @@ class Terminal:
                 raise TimeoutError(f"{text.pattern!r} did not appear {when}; the terminal had {shown[-500:]!r}")
             seen = self._elapsed()
         return seen
+
+    def wait_for_output(self, text: str, limit: float = 60.0) -> float:
+        """Seconds from the start until this stood somewhere in the output, or anything at all where it is empty. TimeoutError.
+
+        Looks at each piece once, with the end of the one before: for much output without control sequences.
+        """
+        wanted, piece, rest = text.encode(), 0, b""
+        begun = self._elapsed()
+        while True:
+            for at, data in self.chunks(piece):
+                piece += 1
+                rest += data
+                if wanted in rest:
+                    return at
+                rest = rest[len(rest) - len(wanted) + 1 :] if len(rest) >= len(wanted) else rest
+            if self._elapsed() - begun > limit or not self._read(0.1):
+                raise TimeoutError(f"{text!r} did not appear; the terminal had {bytes(self._output[-500:])!r} last")
 
     def press(self, keys: str) -> None:
         os.write(self._fd, keys.encode())

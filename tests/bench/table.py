@@ -1,0 +1,141 @@
+"""The lines of the table that the benchmark ends with, the budgets that ktui is held to, and how it is written down."""
+
+from __future__ import annotations
+
+import datetime
+import statistics
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tests.bench import fleet, machine
+from tests.bench.lives import Samples
+from tests.cluster.controlplane import build
+
+Statistic = Callable[[Sequence[float]], float]
+
+_BEGIN: Final = "<!-- figures: written by python -m tests.bench -->"
+_END: Final = "<!-- end of figures -->"
+_SUBJECT: Final = "ktui"
+_PEER: Final = "k9s"
+
+
+def p95(values: Sequence[float]) -> float:
+    ordered = sorted(values)
+    return ordered[round(0.95 * (len(ordered) - 1))]
+
+
+class Line(NamedTuple):
+    """A line of the table: `statistic` of the samples under `key`.
+
+    `most` is what ktui may need at most; `of_peer` how many times what k9s needs in the same run.
+    """
+
+    title: str
+    key: str
+    unit: str
+    statistic: Statistic = statistics.median
+    most: float | None = None
+    of_peer: float | None = None
+
+    def value(self, samples: Samples) -> float | None:
+        values = samples.get(self.key)
+        return self.statistic(values) if values else None
+
+    def budget(self) -> str:
+        peer = "" if self.of_peer is None else f"{_PEER}" if self.of_peer == 1 else f"{self.of_peer:g} × {_PEER}"
+        own = "" if self.most is None else f"{number(self.most)} {self.unit}"
+        return ", ".join(f"≤ {part}" for part in (own, peer) if part)
+
+    def met(self, own: float | None, peers: float | None) -> str:
+        """yes, no, or nothing where there is no budget, or nothing to compare with."""
+        limits = [self.most] if self.most is not None else []
+        if self.of_peer is not None and peers is not None:
+            limits.append(self.of_peer * peers)
+        if own is None or not limits:
+            return ""
+        return "yes" if own <= min(limits) else "no"
+
+
+def lines(rates: Sequence[int]) -> list[Line]:
+    return [
+        Line("`--version`", "version", "ms", most=80),
+        Line("first byte", "first byte", "ms"),
+        Line("first frame", "first frame", "ms", most=400),
+        Line("first gangs", "first gangs", "ms", most=800),
+        Line("first pods", "first rows", "ms", of_peer=1),
+        Line("all pods counted", "all pods", "ms", of_peer=1),
+        Line("everything joined", "joined", "ms", most=2_000),
+        Line("`get pods -A`, from start to end", "get pods", "ms"),
+        Line("memory at most (RSS)", "peak", "MiB", max, most=160, of_peer=1),
+        Line("memory settled (PSS)", "settled", "MiB", most=160, of_peer=1),
+        Line("idle: share of a core", "idle cpu", "%", most=3, of_peer=1),
+        Line("idle: to the terminal, nothing changes", "idle bytes", "B/s", most=200),
+        Line("idle: to the terminal, ages change each second", "idle bytes, ages", "B/s"),
+        Line("key to paint, median", "keys", "ms", most=10, of_peer=1.5),
+        Line("key to paint, p95", "keys", "ms", p95, most=33),
+        *(line for rate in rates for line in _storm(rate)),
+        Line("asked of the API server: requests", "requests", ""),
+        Line("asked of the API server: answers", "asked bytes", "MiB"),
+    ]
+
+
+def _storm(rate: int) -> list[Line]:
+    told = f"at {rate:,} events/s"
+    return [
+        Line(f"{told}: events taken", f"events at {rate}", "/s"),
+        Line(f"{told}: share of a core", f"cpu at {rate}", "%", most=40),
+        Line(f"{told}: key to paint, median", f"keys at {rate}", "ms", of_peer=1.5),
+        Line(f"{told}: key to paint, p95", f"keys at {rate}", "ms", p95, most=50),
+        Line(f"{told}: to the terminal for each event", f"bytes at {rate}", "B"),
+    ]
+
+
+def document(results: Mapping[str, Samples], pods: int, writes: float, runs: int, rates: Sequence[int]) -> str:
+    """The table, and what it was measured on: Markdown."""
+    today = datetime.datetime.now(datetime.UTC).date()
+    plural = "s" if runs > 1 else ""
+    about = (
+        f"{today}, {machine.description()}; {runs} run{plural}, by turns. A real API server {build.KUBERNETES} on the same"
+        f" machine with {pods:,} pods, {pods:,} claims, {pods:,} devices and {pods // fleet.DEVICES:,} gangs; it took"
+        f" {writes:,.0f} writes a second while it was filled."
+    )
+    return f"{textwrap.fill(about, 130)}\n\n{table(results, rates)}"
+
+
+def table(results: Mapping[str, Samples], rates: Sequence[int]) -> str:
+    """As Markdown, one column for each program; the keys of `results` are their names with versions."""
+    names = list(results)
+    own = next(name for name in names if name.split()[0] == _SUBJECT)
+    peer = next((name for name in names if name.split()[0] == _PEER), None)
+    rows = [["", *names, "budget", "met"]]
+    for line in lines(rates):
+        values = {name: line.value(samples) for name, samples in results.items()}
+        cells = ["–" if value is None else f"{number(value)} {line.unit}".rstrip() for value in values.values()]
+        met = line.met(values[own], values[peer] if peer else None)
+        rows.append([line.title, *cells, line.budget(), met])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    head, *body = (
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
+    )
+    rule = "| " + " | ".join("-" * width for width in widths) + " |"
+    return "\n".join((head, rule, *body))
+
+
+def number(value: float) -> str:
+    """With about three digits, and none after the point from 100 on."""
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}".removesuffix(".0") if value >= 10 else f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def write(path: Path, text: str) -> None:
+    """Puts the text into a document, in place of the one that stands there between two comments; or makes the document."""
+    block = f"{_BEGIN}\n\n{text}\n\n{_END}"
+    before, begin, rest = path.read_text().partition(_BEGIN) if path.exists() else ("", "", "")
+    _, end, after = rest.partition(_END)
+    if begin and not end:
+        raise ValueError(f"{path} has {_BEGIN} and not {_END}")
+    document = f"{before}{block}{after}" if begin else f"{before}{block}\n"
+    path.write_text(document)
