@@ -317,8 +317,10 @@ def _to_zero(stage: Stage) -> None:
 
 
 def _idle(api: Api) -> bool:
-    conditions = api.get(f"{SCALERS}/chat").get("status", {}).get("conditions", [])
-    return any(c["type"] == "ScaledToZero" and c["status"] == "True" for c in conditions)
+    """Scaled to zero, and seen to be there: the status tells the replicas of the look before."""
+    status = api.get(f"{SCALERS}/chat").get("status", {})
+    slept = any(c["type"] == "ScaledToZero" and c["status"] == "True" for c in status.get("conditions", []))
+    return slept and not status.get("currentReplicas")
 
 
 # ---------------------------------------------------------------------- a driver upgrade
