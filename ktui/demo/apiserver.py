@@ -1,12 +1,14 @@
 """The embedded API server: the real protocol on loopback, so that `ktui demo` runs the same code as a live cluster.
 
-It covers what ktui and a plain API client use: discovery, list, watch, single objects, patches, dry run, access reviews, tokens.
-Not covered: protobuf and CBOR, Table answers, server-side apply, deletion of collections, admission webhooks, aggregated APIs.
+It covers what ktui and a plain API client use: discovery, list, watch, single objects, patches, dry run, access reviews, tokens,
+metrics.k8s.io and the metrics page of a pod. Not covered: protobuf and CBOR, Table answers, server-side apply, deletion of
+collections, admission webhooks, other aggregated APIs.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -19,12 +21,14 @@ from aiohttp.typedefs import Middleware
 
 from ktui.demo import access, admission, options, patch, reads, status
 from ktui.demo.documents import AGGREGATED, Documents
-from ktui.demo.mvcc import JSON, Database
+from ktui.demo.figures import Figures
+from ktui.demo.mvcc import JSON, Database, Key
 from ktui.demo.registry import Registry
 from ktui.demo.releases import LATEST, V1_35, V1_36, Release
 from ktui.demo.requests import Address, Serves, Shape, parse
 from ktui.demo.strategic import strategic_merge_patch
 from ktui.model.kinds import KINDS, Kind
+from ktui.model.usage import GROUP as METRICS
 
 Send = Callable[[web.Request, web.StreamResponse, bytes], Awaitable[None]]
 
@@ -43,6 +47,7 @@ _PATCHES: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "application/json-patch+json": patch.json_patch,
     "application/strategic-merge-patch+json": strategic_merge_patch,
 }
+_PROXIED: Final = re.compile(r"/api/v1/namespaces/(?P<namespace>[^/]+)/pods/(?P<name>[^/:]+)/proxy/metrics")
 _MAX_BODY: Final = 3 * 1024 * 1024
 
 
@@ -69,10 +74,11 @@ class ApiServer:
     ) -> None:
         """`tokens`: bearer token → user; none: everybody is let in. `middlewares` see every request, `send` every piece of a
         watch on its way out: both are places to observe or disturb the traffic. `kubelets` and `scale_to_zero` are for
-        Registry.
+        Registry. `figures` is set where there is a metrics server, and exporters.
         """
         self.database = Database()
         self.registry = Registry(self.database, kubelets=kubelets, scale_to_zero=scale_to_zero)
+        self.figures: Figures | None = None
         self.serves = serves
         self.git_version = git_version
         self.tokens = dict(tokens or {})
@@ -123,7 +129,7 @@ class ApiServer:
     @property
     def _documents(self) -> Documents:
         """Made anew for every request: what is served may change."""
-        return Documents(KINDS, self.serves, self.git_version)
+        return Documents(KINDS, self.serves, self.git_version, self.figures.versions if self.figures else ())
 
     def create(self, kind: str, obj: JSON) -> JSON:
         """Put an object into the cluster, as a controller would."""
@@ -132,12 +138,16 @@ class ApiServer:
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         try:
             user = access.authenticate(request.headers, self.tokens)
+            if (proxied := _PROXIED.fullmatch(request.path)) is not None:
+                return self._proxy(request, user, (proxied["namespace"], proxied["name"]))
             address = parse(request.path, KINDS, self.serves)
             if address is None:
                 return self._non_resource(request, user)
             if address.group in ("authorization.k8s.io", "authentication.k8s.io"):
                 return await self._review(request, address, user)
             access.check(self.authorizer, _attributes(user, request, address))
+            if address.group == METRICS and self.figures is not None:
+                return _metrics(request, address, self.figures)
             if address.kind is None:
                 if not address.group or address.group in self._documents.groups():
                     raise status.no_such_resource()
@@ -164,6 +174,16 @@ class ApiServer:
             return web.Response(body=body, headers=headers)
         document = documents.get(request.path)
         return _no_such_path() if document is None else _json(document)
+
+    def _proxy(self, request: web.Request, user: access.User, pod: Key) -> web.Response:
+        """The metrics page of a pod, which is all that any of them serves here."""
+        verb = "get" if request.method == "GET" else "create"
+        access.check(self.authorizer, access.Attributes(user, verb, "", "pods", "proxy", *pod))
+        self.registry.get(KINDS["Pod"], pod)
+        page = self.figures.page(pod) if self.figures is not None and request.method == "GET" else None
+        if page is None:
+            raise status.Refused(503, "ServiceUnavailable", "error trying to reach service: connection refused")
+        return web.Response(text=page, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
 
     async def _resource(self, request: web.Request, address: Address, kind: Kind) -> web.StreamResponse:
         options.check_accept(request.headers.get("Accept", ""))
@@ -314,6 +334,24 @@ class ApiServer:
             if allowed:
                 rules.append({"verbs": allowed, "apiGroups": [kind.group], "resources": [kind.plural]})
         return {"resourceRules": rules, "nonResourceRules": [], "incomplete": False}
+
+
+def _metrics(request: web.Request, address: Address, figures: Figures) -> web.Response:
+    """An object or a list of metrics.k8s.io."""
+    if request.method != "GET":
+        raise status.method_not_allowed()
+    found: JSON | None
+    match address.plural:
+        case "pods" if address.version in figures.versions:
+            one = figures.pod(address.version, address.key) if address.name else None
+            found = one if address.name else figures.pods(address.version, address.namespace)
+        case "nodes" if address.version in figures.versions:
+            found = figures.node(address.version, address.name) if address.name else figures.nodes(address.version)
+        case _:
+            return _no_such_path()
+    if found is None:
+        raise status.Refused(404, "NotFound", f'{address.plural}.{METRICS} "{address.name}" not found')
+    return _json(found)
 
 
 def _attributes(user: access.User, request: web.Request, address: Address) -> access.Attributes:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
 
 import msgspec
 
 from ktui.demo.mvcc import JSON
 from ktui.demo.requests import Serves
 from ktui.model.kinds import Kind
+from ktui.model.usage import GROUP as METRICS
 
 AGGREGATED: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 VERBS: Final = ("create", "delete", "get", "list", "patch", "update", "watch")
@@ -21,8 +22,25 @@ _REVIEWS: Final = {
 }
 
 
+class _Resource(NamedTuple):
+    plural: str
+    kind: str
+    namespaced: bool
+    verbs: tuple[str, ...]
+
+
+_METRICS: Final = (
+    _Resource("nodes", "NodeMetrics", namespaced=False, verbs=("get", "list")),
+    _Resource("pods", "PodMetrics", namespaced=True, verbs=("get", "list")),
+)
+
+
 class Documents:
-    def __init__(self, kinds: Mapping[str, Kind], serves: Serves, git_version: str) -> None:
+    def __init__(
+        self, kinds: Mapping[str, Kind], serves: Serves, git_version: str, metrics: tuple[str, ...] = ()
+    ) -> None:
+        """`metrics` are the versions of metrics.k8s.io that are served."""
+        self._metrics = metrics
         self._kinds = kinds
         self._serves = serves
         self._git_version = git_version
@@ -81,44 +99,39 @@ class Documents:
                     groups[kind.group].append(version)
         for group, version in _REVIEWS:
             groups[group] = [version]
+        if self._metrics:
+            groups[METRICS] = list(self._metrics)
         return groups
 
-    def _in(self, group: str, version: str) -> list[Kind]:
-        return [
-            kind for kind in self._kinds.values() if kind.group == group and version in self._serves.get(kind.name, ())
-        ]
+    def _in(self, group: str, version: str) -> Iterator[_Resource]:
+        for kind in self._kinds.values():
+            if kind.group == group and version in self._serves.get(kind.name, ()):
+                yield _Resource(kind.plural, kind.name, kind.namespaced, VERBS)
+        for name in _REVIEWS.get((group, version), ()):
+            yield _Resource(f"{name.lower()}s", name, namespaced=False, verbs=("create",))
+        if group == METRICS and version in self._metrics:
+            yield from _METRICS
 
     def _group(self, name: str) -> JSON:
         versions = [{"groupVersion": f"{name}/{version}", "version": version} for version in self.groups()[name]]
         return {"name": name, "versions": versions, "preferredVersion": versions[0]}
 
     def _resources(self, group: str, version: str) -> JSON:
-        reviews = [
-            {
-                "name": f"{name.lower()}s",
-                "singularName": name.lower(),
-                "namespaced": False,
-                "kind": name,
-                "verbs": ["create"],
-            }
-            for name in _REVIEWS.get((group, version), ())
-        ]
-        served = [
-            {
-                "name": kind.plural,
-                "singularName": kind.name.lower(),
-                "namespaced": kind.namespaced,
-                "kind": kind.name,
-                "verbs": VERBS,
-            }
-            for kind in self._in(group, version)
-        ]
         group_version = f"{group}/{version}" if group else version
         return {
             "kind": "APIResourceList",
             "apiVersion": "v1",
             "groupVersion": group_version,
-            "resources": served + reviews,
+            "resources": [
+                {
+                    "name": each.plural,
+                    "singularName": each.kind.lower(),
+                    "namespaced": each.namespaced,
+                    "kind": each.kind,
+                    "verbs": each.verbs,
+                }
+                for each in self._in(group, version)
+            ],
         }
 
     def _discovery(self, group: str) -> JSON:
@@ -132,24 +145,13 @@ class Documents:
         }
 
     def _discovered(self, group: str, version: str) -> list[JSON]:
-        reviews = [
+        return [
             {
-                "resource": f"{name.lower()}s",
-                "responseKind": {"group": group, "version": version, "kind": name},
-                "scope": "Cluster",
-                "singularResource": name.lower(),
-                "verbs": ["create"],
+                "resource": each.plural,
+                "responseKind": {"group": group, "version": version, "kind": each.kind},
+                "scope": "Namespaced" if each.namespaced else "Cluster",
+                "singularResource": each.kind.lower(),
+                "verbs": each.verbs,
             }
-            for name in _REVIEWS.get((group, version), ())
+            for each in self._in(group, version)
         ]
-        served = [
-            {
-                "resource": kind.plural,
-                "responseKind": {"group": group, "version": version, "kind": kind.name},
-                "scope": "Namespaced" if kind.namespaced else "Cluster",
-                "singularResource": kind.name.lower(),
-                "verbs": VERBS,
-            }
-            for kind in self._in(group, version)
-        ]
-        return served + reviews

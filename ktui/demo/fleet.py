@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ktui.demo import gangs, objects
+from ktui.demo import figures, gangs, objects
 from ktui.demo.incidents import SICK
 from ktui.demo.mvcc import JSON, Database
 from ktui.demo.objects import DRIVER
@@ -95,7 +95,7 @@ class Fleet:
 
     def fill(self) -> list[Squad]:
         """Everything; returns the squads that make the fleet large."""
-        for name in ("default", "kube-system", "training", "vision", "research", "serving"):
+        for name in ("default", "kube-system", figures.NAMESPACE, "training", "vision", "research", "serving"):
             self._put("Namespace", {"metadata": objects.made(name, self._ago(90_000)), "status": {"phase": "Active"}})
         self._put("DeviceClass", objects.device_class(self._ago(90_000)))
         for number in range(1, _NODES + 1):
@@ -133,6 +133,7 @@ class Fleet:
         zone = "zone-a" if name < node_name(6) else "zone-b"
         self._put("Node", objects.node(name, then, zone=zone, kubelet=self._release.git_version))
         self._put("ResourceSlice", objects.resource_slice(name, then, slices=slices, taints=taints))
+        self._put("Pod", figures.exporter_pod(name, then))
 
     def _gang(self, gang: Gang) -> None:
         then = self._ago(gang.minutes)

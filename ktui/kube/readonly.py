@@ -1,4 +1,5 @@
-"""What may leave in read-only mode: reads, and the questions about one's own rights, which the API asks by POST."""
+"""What may leave in read-only mode: reads, metrics of exporters, and the questions about one's own rights, which the API asks by
+POST."""
 
 from __future__ import annotations
 
@@ -16,6 +17,8 @@ _REVIEWS: Final = re.compile(
 _CONNECT: Final = re.compile(
     r"/api/v1/(namespaces/[^/]+/)?(pods|services|nodes)/[^/]+/(exec|attach|portforward|proxy)(/.*)?"
 )
+# But for one page, by which exporters show figures and do nothing (`ktui.kube.usage`).
+_METRICS: Final = re.compile(r"/api/v1/namespaces/[^/]+/pods/[^/:]+/proxy/metrics")
 
 
 def check_read_only(method: str, path: str) -> None:
@@ -24,7 +27,9 @@ def check_read_only(method: str, path: str) -> None:
     ambiguous = (
         "//" in plain or "?" in plain or "#" in plain or "%" in plain or "/../" in f"{plain}/" or "/./" in f"{plain}/"
     )
-    reads = method in ("GET", "HEAD") and not _CONNECT.fullmatch(plain)
+    reads = (method in ("GET", "HEAD") and not _CONNECT.fullmatch(plain)) or (
+        method == "GET" and _METRICS.fullmatch(plain)
+    )
     asks = method == "POST" and _REVIEWS.fullmatch(plain)
     if ambiguous or not (reads or asks):
         raise ReadOnlyRefused(method, path)

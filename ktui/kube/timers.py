@@ -56,6 +56,7 @@ class Timers(Struct, frozen=True, kw_only=True):
     needs_login: float = 60.0
     access: Span = Span(50.0, 300.0)  # re-check of a refusal: first and longest wait
     poll: Span = Span(15.0, 30.0)
+    usage: float = 15.0  # between two looks at what is used: metrics-server measures no oftener
     rediscover: Span = Span(240.0, 360.0)
     clock_check: float = 1.0
     clock_jump: float = 15.0

@@ -87,6 +87,7 @@ class _Request(Struct, frozen=True):
     headers: Mapping[str, str] | None
     limits: aiohttp.ClientTimeout
     headers_within: float | None = None
+    proxied: bool = False  # answered by a workload: its 401 says nothing about our credentials
 
     @property
     def query(self) -> str:
@@ -173,6 +174,20 @@ class Transport:
             note(f"{len(answer)} bytes")
         return Response(response.status, response.headers, answer)
 
+    async def scrape(self, path: str, *, timeout: float, limit: int) -> bytes:
+        """The metrics page of a pod, through the API server's proxy: `path` ends in /proxy/metrics. Plain text, `limit` bytes at
+        most, within `timeout` seconds. Raises like `request`; what it raises may be in the pod's words."""
+        limits = aiohttp.ClientTimeout(total=timeout, connect=self.timers.connect)
+        asked = _Request("GET", path, None, None, {"Accept": "text/plain"}, limits, proxied=True)
+        with journaled(asked.words, self.clock.monotonic) as note:
+            async with self._exchange(asked) as (response, _):
+                note(str(response.status))
+                if response.status >= 400:
+                    await self._refuse(response)
+                page = await self._read(response, limit, "GET")
+            note(f"{len(page)} bytes")
+        return page
+
     @asynccontextmanager
     async def stream(self, path: str, params: Params) -> AsyncIterator[Stream]:
         """A watch. Entered once the status line is there; leaving it closes the connection.
@@ -235,7 +250,7 @@ class Transport:
         """Send, with one more try after a 401 that the credentials could cure. A 401 means: not carried out."""
         if self.read_only:
             check_read_only(asked.method, asked.path)
-        for last_try in (False, True):
+        for last_try in (True,) if asked.proxied else (False, True):
             used = await self._credentials.headers()
             async with self._current() as session:
                 response = await self._send(session, asked, used)

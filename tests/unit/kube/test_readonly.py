@@ -33,6 +33,13 @@ REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
         ("GET", "/api/v1/namespaces/ml/pods/p/portforward"),
         ("GET", "/api/v1/namespaces/ml/services/s/proxy/delete-everything"),
         ("GET", "/api/v1/nodes/n/proxy/run/x"),
+        ("GET", "/api/v1/nodes/n/proxy/metrics"),
+        ("POST", "/api/v1/namespaces/ml/pods/p/proxy/metrics"),
+        ("GET", "/api/v1/namespaces/ml/pods/p/proxy/metrics/reset"),
+        ("GET", "/api/v1/namespaces/ml/pods/p/proxy/metrics/"),
+        ("GET", "/api/v1/namespaces/ml/pods/p:8080/proxy/metrics"),
+        ("GET", "/api/v1/namespaces/ml/pods/p/proxy/quit%2f..%2fmetrics"),
+        ("GET", "/api/v1/namespaces/ml/services/s/proxy/metrics"),
     ],
 )
 async def test_a19_refused_before_a_socket_is_touched(method: str, path: str) -> None:
@@ -52,6 +59,7 @@ async def test_a19_refused_before_a_socket_is_touched(method: str, path: str) ->
         ("GET", "/api/v1/namespaces/ml/pods/exec"),
         ("GET", "/api/v1/namespaces/ml/pods/p/log"),
         ("GET", "/api/v1/namespaces/proxy/pods/p"),
+        ("GET", "/api/v1/namespaces/ml/pods/exporter-x/proxy/metrics"),
         ("POST", REVIEW),
         ("POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"),
         ("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews"),
