@@ -15,6 +15,7 @@ from ktui.kube.failures import ApiError
 from ktui.model.decode import NOT_DECODED, DecodeError, ListMeta, ListPage, decode_list, decode_list_slowly
 from ktui.model.kinds import Kind
 from ktui.model.meta import Object
+from ktui.model.parts import Parts
 
 PAGE: Final = 500
 LARGER_PAGE: Final = 1000
@@ -65,7 +66,7 @@ async def read_pages(kind: Kind, version: str, fetch: Fetch, progress: Progress,
         except _StartOver:
             continue
     page = await _decode(kind, version, await fetch({"resourceVersion": "0"}))
-    return Snapshot(page.items, page.resource_version, cached=True)
+    return Snapshot(tuple(await _sharing(Parts(), page.items)), page.resource_version, cached=True)
 
 
 class _Pages:
@@ -79,6 +80,7 @@ class _Pages:
 
     async def read(self) -> Snapshot:
         items: list[Object] = []
+        parts = Parts()
         resource_version, token = "", ""
         asked = 0  # for so many objects; pages may be empty
         while True:
@@ -89,7 +91,7 @@ class _Pages:
             if resource_version and page.resource_version != resource_version:
                 raise _StartOver
             resource_version, token = page.resource_version, page.continue_
-            items += page.items
+            items += await _sharing(parts, page.items)
             if not token:
                 return Snapshot(tuple(items), resource_version, self._undecodable)
             self._progress(len(items), len(items) + page.remaining if page.remaining else 0)
@@ -131,6 +133,18 @@ async def _decode(kind: Kind, version: str, body: bytes) -> ListPage:
             await asyncio.sleep(0)
             turn = time.perf_counter()
     raise DecodeError("a list without an end")
+
+
+async def _sharing(parts: Parts, items: tuple[Object, ...]) -> list[Object]:
+    """The same objects, a little at a time."""
+    shared = []
+    turn = time.perf_counter()
+    for obj in items:
+        shared.append(parts.share(obj))
+        if time.perf_counter() - turn > TURN:
+            await asyncio.sleep(0)
+            turn = time.perf_counter()
+    return shared
 
 
 class _Anything(Struct):

@@ -31,7 +31,7 @@ from ktui.model.decode import DecodeError, Status, WatchEvent, decode_event, dec
 from ktui.model.frame import Changed, Frame, Listed, Source
 from ktui.model.kinds import Kind
 from ktui.model.meta import Key, Object
-from ktui.model.sharing import shared
+from ktui.model.parts import Parts
 
 Sink = Callable[[Frame], object]
 """Takes a frame and has dealt with it when it returns."""
@@ -139,7 +139,7 @@ class Watcher:
         self._reporter.tell("listing", self._sync_message)
         clock = self._host.clock.monotonic
         staged: dict[Key, Object] = {}
-        latest: Object | None = None
+        parts = Parts()
         last_event_at = clock()
         while True:
             patience = min(self._timers.sync_stall, last_event_at + self._timers.sync_idle - clock())
@@ -159,8 +159,7 @@ class Watcher:
                     return
                 if event.object is not None:
                     last_event_at = clock()
-                    latest = shared(event.object, latest)  # they come in the order of their names: siblings together
-                    _stage(staged, event.type, latest)
+                    _stage(staged, event.type, parts.share(event.object))
                     if len(staged) > MAX_OBJECTS:
                         raise TooMany(self.kind)
                 if time.perf_counter() > self._slice_ends:

