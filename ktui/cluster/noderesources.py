@@ -14,6 +14,7 @@ from ktui.cluster.state import Cluster
 from ktui.model.meta import condition
 from ktui.model.node import Node
 from ktui.model.pod import RESIZE_PENDING, Container, Pod, Quantities
+from ktui.model.podqos import for_whole_pods
 from ktui.model.quantity import parse_quantity
 
 _Milli = dict[str, int]
@@ -34,9 +35,23 @@ def effective_requests(pod: Pod) -> dict[str, int]:
         if actual is not None:
             spec = [] if _infeasible(pod) else asked
             asked = [*spec, _milli(actual.requests), _milli(pod.status.allocated_resources)]
-        total.update((name, amount) for name, amount in _most(asked).items() if _for_whole_pods(name))
+        total.update((name, amount) for name, amount in _most(asked).items() if for_whole_pods(name))
     _add(total, _milli(pod.spec.overhead))
     return {**_rounded(total), "pods": 1}
+
+
+def spec_requests(pod: Pod) -> dict[str, int]:
+    """What the spec alone asks for, whatever the node has set aside or applies: PodRequests without the status."""
+    total = _of_spec(pod, _asked, pod.spec.resources.requests if pod.spec.resources else None)
+    _add(total, _milli(pod.spec.overhead))
+    return _rounded(total)
+
+
+def spec_limits(pod: Pod) -> dict[str, int]:
+    """What the spec alone limits: PodLimits without the status. Overhead raises a limit, and sets none."""
+    total = _of_spec(pod, _limited, pod.spec.resources.limits if pod.spec.resources else None)
+    _add(total, {name: amount for name, amount in _milli(pod.spec.overhead).items() if total.get(name)})
+    return _rounded(total)
 
 
 def free_on(cluster: Cluster, node_name: str) -> Mapping[str, int]:
@@ -103,14 +118,19 @@ def _asked(container: Container) -> Quantities | None:
     return container.resources.requests if container.resources else None
 
 
+def _limited(container: Container) -> Quantities | None:
+    return container.resources.limits if container.resources else None
+
+
+def _of_spec(pod: Pod, of: _Of, whole: Quantities | None) -> _Milli:
+    total = _at_once(pod, of)
+    total.update((name, amount) for name, amount in _milli(whole).items() if for_whole_pods(name))
+    return total
+
+
 def _infeasible(pod: Pod) -> bool:
     pending = condition(pod.status.conditions, RESIZE_PENDING)
     return pending is not None and pending.reason == "Infeasible"
-
-
-def _for_whole_pods(resource: str) -> bool:
-    """Whether spec.resources of a pod may set the resource for all its containers together."""
-    return resource in ("cpu", "memory") or resource.startswith("hugepages-")
 
 
 def _at_once(pod: Pod, of: _Of) -> _Milli:

@@ -26,9 +26,18 @@ class Resources(Wire, frozen=True):
     claims: tuple[ContainerClaim, ...] | None = None
 
 
+class ResizePolicy(Wire, frozen=True):
+    """Whether a container can be given more or less of a resource as it runs: "NotRequired", which counts where nothing is said,
+    or "RestartContainer"."""
+
+    resource_name: str = ""
+    restart_policy: str = ""
+
+
 class Container(Wire, frozen=True):
     name: str = ""
     resources: Resources | None = None
+    resize_policy: tuple[ResizePolicy, ...] | None = None
     restart_policy: str | None = None  # on an init container, "Always" makes it a sidecar
 
 
@@ -128,6 +137,7 @@ class ActualResources(Wire, frozen=True):
     """status.resources: what the runtime applies, which is not what is asked for while a resize is under way (KEP-1287)."""
 
     requests: Quantities | None = None
+    limits: Quantities | None = None
 
 
 class ContainerStatus(Wire, frozen=True):
@@ -161,6 +171,7 @@ class ExtendedResourceClaimStatus(Wire, frozen=True):
 
 
 class PodStatus(Wire, frozen=True):
+    observed_generation: int | None = None  # of the spec that the kubelet has seen
     phase: str | None = None
     reason: str | None = None
     message: str | None = None
@@ -198,16 +209,17 @@ RESIZE_IN_PROGRESS = "PodResizeInProgress"
 
 
 class Pod(Object, frozen=True):
-    """While no resize is under way, the kubelet repeats every container's requests twice in the status, and their sums. Such
-    repetitions are not kept: they would take more memory than all the rest of the pod, and stand for nothing of their own."""
+    """While no resize is under way, the kubelet repeats every container's requests twice in the status, its limits, and the sums
+    of both. Such repetitions are not kept: they would take more memory than all the rest of the pod, and stand for nothing of
+    their own."""
 
     spec: PodSpec = field(default_factory=PodSpec)
     status: PodStatus = field(default_factory=PodStatus)
 
     def __post_init__(self) -> None:
         status = self.status
-        if status.says_requests and _repeats_the_requests(self.spec, status):
-            structs.force_setattr(self, "status", _without_the_requests(self.spec, status))
+        if status.says_requests and _repeats_the_spec(self.spec, status):
+            structs.force_setattr(self, "status", _without_repetitions(self.spec, status))
 
     @property
     def group(self) -> str:
@@ -253,23 +265,29 @@ def _set_aside(pod: Pod) -> tuple[object, ...]:
     return (reported, status.allocated_resources, status.resources, pending.reason if pending else None)
 
 
-def _repeats_the_requests(spec: PodSpec, status: PodStatus) -> bool:
-    """Whether the status says of the containers' requests what the spec says."""
+def _repeats_the_spec(spec: PodSpec, status: PodStatus) -> bool:
+    """Whether the status says of the containers' requests and limits what the spec says."""
     if condition(status.conditions, RESIZE_PENDING, RESIZE_IN_PROGRESS) is not None:
         return False
-    asked = {
-        c.name: (c.resources.requests if c.resources else None) or {}
-        for c in (*(spec.containers or ()), *(spec.init_containers or ()))
-    }
-    for report in status.reports:
-        requests = asked.get(report.name, {})
-        allocated, actual = report.allocated_resources, report.resources
-        if (allocated or requests) != requests or ((actual and actual.requests) or requests) != requests:
-            return False
-    return True
+    asked = {c.name: c.resources for c in (*(spec.containers or ()), *(spec.init_containers or ()))}
+    return all(_repeats(report, asked.get(report.name)) for report in status.reports)
 
 
-def _without_the_requests(spec: PodSpec, status: PodStatus) -> PodStatus:
+def _repeats(report: ContainerStatus, asked: Resources | None) -> bool:
+    requests, limits = (asked.requests, asked.limits) if asked else (None, None)
+    applied = report.resources
+    return (
+        _says_nothing_else(report.allocated_resources, requests)
+        and _says_nothing_else(applied.requests if applied else None, requests)
+        and _says_nothing_else(applied.limits if applied else None, limits)
+    )
+
+
+def _says_nothing_else(said: Quantities | None, asked: Quantities | None) -> bool:
+    return not said or said == (asked or {})
+
+
+def _without_repetitions(spec: PodSpec, status: PodStatus) -> PodStatus:
     """Sums are kept where they are not just those of the containers: the pod as a whole asks for something, or overhead is
     in them."""
     whole = spec.resources is not None or spec.overhead is not None

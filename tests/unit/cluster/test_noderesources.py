@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import convert, json, structs
 
-from ktui.cluster.noderesources import effective_requests, fits, free_on
+from ktui.cluster.noderesources import effective_requests, fits, free_on, spec_limits, spec_requests
 from ktui.model.node import Node
 from ktui.model.pod import Pod, PodStatus
 from tests.unit import builders as b
@@ -134,6 +134,35 @@ def test_what_the_kubelet_only_repeats_is_not_kept() -> None:
     )
     (report,) = resizing.status.container_statuses or ()
     assert report.allocated_resources == requests
+
+
+def test_limits_are_kept_where_they_differ() -> None:
+    def limited(applied: str) -> Pod:
+        main = {"name": "a", "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "4"}}}
+        said = {"name": "a", "resources": {"requests": {"cpu": "1"}, "limits": {"cpu": applied}}}
+        return asking(main, node="n", status={"containerStatuses": [said]})
+
+    (same,), (other,) = (limited(applied).status.container_statuses or () for applied in ("4", "2"))
+    assert same.resources is None
+    assert other.resources is not None
+    assert other.resources.limits == {"cpu": "2"}
+
+
+def test_the_spec_alone() -> None:
+    """What the status says is left out; limits, where overhead has one to raise."""
+    limits = {"limits": {"memory": 8, "example.com/gpu": 1}}
+    main = {"name": "a", "resources": {"requests": {"cpu": 1, "memory": 4}, **limits}}
+    pod = asking(
+        main,
+        init=(sidecar("s", {"cpu": 1}),),
+        spec={"overhead": {"cpu": 1, "memory": 2}},
+        status={"containerStatuses": [resized("a", {"cpu": 9}, {"cpu": 9})]},
+    )
+    assert spec_requests(pod) == {"cpu": 3000, "memory": 6}
+    assert spec_limits(pod) == {"memory": 10, "example.com/gpu": 1}
+    whole = asking(main, spec={"resources": {"requests": {"cpu": 5}, "limits": {"memory": 64, "example.com/gpu": 7}}})
+    assert spec_requests(whole) == {"cpu": 5000, "memory": 4}
+    assert spec_limits(whole) == {"memory": 64, "example.com/gpu": 1}
 
 
 def test_sums_with_overhead_in_them_are_kept() -> None:
