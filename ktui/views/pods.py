@@ -13,7 +13,8 @@ from ktui.cluster.state import Cluster
 from ktui.cluster.taints import EffectiveTaint, taints_of, worst
 from ktui.diagnose.diagnoses import diagnoses_of
 from ktui.diagnose.pods import diagnose_pod
-from ktui.model.pod import Pod
+from ktui.model.pod import RESIZE_IN_PROGRESS, RESIZE_PENDING, Pod
+from ktui.model.podqos import qos_class
 from ktui.model.podstatus import status_word
 from ktui.model.resourceslice import DeviceId
 from ktui.model.time import format_age, parse_time
@@ -21,6 +22,15 @@ from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, 
 from ktui.views.events import event_lines
 from ktui.views.extended import extended_documents, extended_lines, reported_documents, silence
 from ktui.views.placement import placement_document, placement_lines
+from ktui.views.podresources import (
+    container_documents,
+    memory_document,
+    memory_lines,
+    resize_document,
+    resize_sign,
+    resource_lines,
+    whole_document,
+)
 from ktui.views.preemption import pod_preemption, pod_preemption_document
 from ktui.views.shared import (
     OBJECT_KINDS,
@@ -34,6 +44,9 @@ from ktui.views.shared import (
 )
 from ktui.views.taints import taint_document
 
+_BAD_NEWS: Final = ("DisruptionTarget", RESIZE_PENDING, RESIZE_IN_PROGRESS)
+"""Conditions of a pod that are no good news when they are True."""
+
 
 class PodsView(ObjectsView):
     id: Final = "pods"
@@ -41,7 +54,7 @@ class PodsView(ObjectsView):
     order = "namespace"
     kind = OBJECT_KINDS["pods"]
     kinds = ("Pod",)
-    joins = ("ResourceClaim", "ResourceSlice", "DeviceTaintRule", "PodGroup", "Event")
+    joins = ("ResourceClaim", "ResourceSlice", "DeviceTaintRule", "PodGroup", "Node", "Event")
     columns = (
         Column("namespace", "NAMESPACE", 9, 1, priority=4),
         Column("pod", "POD", 18, 4, priority=9),
@@ -67,13 +80,14 @@ class PodsView(ObjectsView):
             devices, waiting, counted_text(pod), bad=bad or unhealthy, tainted=any(t.effect != "None" for t in taints)
         )
         word = status_word(pod)
+        sign, sign_style = resize_sign(pod) if word == "Running" else ("", "")
         created = parse_time(pod.metadata.creation_timestamp)
         node = pod.spec.node_name or ""
         gang = display_name(cluster, (pod.namespace, pod.group)) if pod.group else ""
         cells = (
             Cell(pod.namespace),
             Cell(pod.name),
-            Cell(word, pod_style(pod)),
+            Cell(sign or word, sign_style or pod_style(pod)),
             Cell(node or "-", "" if node else "dim"),
             Cell(gang, "dim"),
             Cell("", "dim"),
@@ -82,11 +96,11 @@ class PodsView(ObjectsView):
         return Row(
             key=pod.key,
             cells=cells,
-            sort=(pod.namespace, pod.name, word, node, gang, -(created or 0.0), shown),
+            sort=(pod.namespace, pod.name, sign or word, node, gang, -(created or 0.0), shown),
             uid=pod.metadata.uid,
             namespace=pod.namespace,
             since=created,
-            problem=word not in ("Running", "Succeeded", "Completed") or bad or unhealthy,
+            problem=word not in ("Running", "Succeeded", "Completed") or bool(sign) or bad or unhealthy,
         )
 
     def detail(self, cluster: Cluster, key: RowKey, now: float) -> tuple[Section, ...]:
@@ -102,7 +116,7 @@ class PodsView(ObjectsView):
             ("priority", pod.spec.priority),
             ("class", pod.spec.priority_class_name),
             ("preempts", "nobody" if pod.spec.preemption_policy == "Never" else ""),
-            ("QoS", pod.status.qos_class),
+            ("QoS", qos_class(pod)),
             ("nominated", pod.status.nominated_node_name),
             ("created", time_text(parse_time(pod.metadata.creation_timestamp), now)),
         )
@@ -115,9 +129,11 @@ class PodsView(ObjectsView):
             Section("Preemption", pod_preemption(cluster, pod, now)),
             Section("Containers and their devices", tuple(containers)),
             Section("Extended resources", tuple(extended_lines(cluster, pod, found))),
+            Section("Resources (request/limit)", tuple(resource_lines(pod, now))),
             Section("Together", tuple(placement_lines(cluster, _distinct(found)))),
             Section("Conditions", tuple(_conditions(pod, now))),
             Section("Events", tuple(event_lines(cluster, pod.metadata.uid, now))),
+            Section("Memory QoS, if it is on", tuple(memory_lines(cluster, pod))),
         ]
         return tuple(section for section in sections if section.lines)
 
@@ -127,6 +143,7 @@ class PodsView(ObjectsView):
             return None
         health = pod_health(cluster, pod)
         found = devices_of(cluster, pod)
+        resources = container_documents(pod)
         return {
             "namespace": pod.namespace,
             "name": pod.name,
@@ -138,6 +155,9 @@ class PodsView(ObjectsView):
             "priorityClass": pod.spec.priority_class_name,
             "preemptionPolicy": pod.spec.preemption_policy,
             "preemption": pod_preemption_document(cluster, pod),
+            "qosClass": qos_class(pod),
+            "resize": resize_document(pod),
+            "resources": whole_document(pod),
             "containers": [
                 {
                     "name": c.name,
@@ -145,10 +165,12 @@ class PodsView(ObjectsView):
                     "devices": [_device(cluster, pod, use, health) for use in c.devices],
                     "waiting": [{"claim": name, "state": state} for name, state in c.waiting],
                     "reported": reported_documents(pod, c),
+                    "resources": resources.get(c.name),
                 }
                 for c in found
             ],
             "extended": extended_documents(cluster, pod, found),
+            "memoryQoS": memory_document(cluster, pod),
             "alignment": placement_document(cluster, _distinct(found)),
         }
 
@@ -207,8 +229,7 @@ def _conditions(pod: Pod, now: float) -> Iterable[Line]:
     for c in pod.status.conditions or ():
         since = parse_time(c.last_transition_time)
         age = format_age(now - since) if since is not None else "-"
-        # DisruptionTarget is the one condition of a pod that is bad news when it is True.
-        good = c.status == ("False" if c.type == "DisruptionTarget" else "True")
+        good = c.status == ("False" if c.type in _BAD_NEWS else "True")
         text = " ".join(part for part in (c.reason, c.message) if part)
         yield (Cell(f"{age:>6}  ", "dim"), Cell(f"{c.type} {c.status}  ", "" if good else "warn"), Cell(text))
 
