@@ -16,6 +16,6 @@
     machine     what the figures were measured on
     subject     the ktui that is measured: this checkout, or its wheel in an environment of its own
 
-`python -m tests.bench` measures replays of recordings; with `--fleet 8000 --peers` it compares on a live cluster of that many pods.
+`python -m tests.bench` measures replays of recordings; with `--fleet 8000 --peers` it compares on a live cluster of so many pods.
 It asserts nothing: a time on one machine says nothing about another.
 """

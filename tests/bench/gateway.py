@@ -51,7 +51,7 @@ class Gateway:
     """The running process, from outside; its address is https://127.0.0.1:`port`."""
 
     def __init__(self, process: subprocess.Popen[str], server: Server) -> None:
-        self._process = process
+        self.process = process
         self.port = int(self._ask(asdict(server))["port"])
 
     def counts(self) -> Counts:
@@ -62,14 +62,14 @@ class Gateway:
         return Counts(**self._ask({"storm": a_second}))
 
     def _ask(self, order: Mapping[str, object]) -> Json:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
         try:
-            self._process.stdin.write(json.dumps(order) + "\n")
-            self._process.stdin.flush()
+            self.process.stdin.write(json.dumps(order) + "\n")
+            self.process.stdin.flush()
         except BrokenPipeError:
             raise GatewayError("the gateway has ended") from None
-        line = self._process.stdout.readline()
+        line = self.process.stdout.readline()
         if not line:
             raise GatewayError("the gateway has ended")
         answer: Json = json.loads(line)

@@ -111,7 +111,7 @@ def k9s(home: Path) -> Program | None:
     if (found := shutil.which("k9s")) is None:
         return None
     settings = home / "k9s"
-    settings.mkdir(exist_ok=True)
+    settings.mkdir(parents=True, exist_ok=True)
     (settings / "config.yaml").write_text("k9s:\n  skipLatestRevCheck: true\n")
 
     def surroundings(cluster: Cluster) -> Mapping[str, str]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from ktui.errors import KtuiError
 from tests.bench import fleet, machine
 from tests.bench.lives import Samples
 from tests.cluster.controlplane import build
@@ -19,6 +20,10 @@ _BEGIN: Final = "<!-- figures: written by python -m tests.bench -->"
 _END: Final = "<!-- end of figures -->"
 _SUBJECT: Final = "ktui"
 _PEER: Final = "k9s"
+
+
+class NoPlace(KtuiError):
+    """The document has the beginning of a table and not its end."""
 
 
 def p95(values: Sequence[float]) -> float:
@@ -131,11 +136,11 @@ def number(value: float) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Puts the text into a document, in place of the one that stands there between two comments; or makes the document."""
+    """Puts the text into a document, in place of the one that stands there between two comments; or makes the document.
+    Raises NoPlace where the second comment is missing."""
     block = f"{_BEGIN}\n\n{text}\n\n{_END}"
     before, begin, rest = path.read_text().partition(_BEGIN) if path.exists() else ("", "", "")
     _, end, after = rest.partition(_END)
     if begin and not end:
-        raise ValueError(f"{path} has {_BEGIN} and not {_END}")
-    document = f"{before}{block}{after}" if begin else f"{before}{block}\n"
-    path.write_text(document)
+        raise NoPlace(f"{path} has no end of the figures: {_END}")
+    path.write_text(f"{before}{block}{after}" if begin else f"{before}{block}\n")
