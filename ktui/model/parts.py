@@ -15,7 +15,7 @@ from msgspec.structs import force_setattr
 from ktui.model.claim import Allocation, AllocationDevices, AllocationResult, Consumer
 from ktui.model.meta import Object, ObjectMeta, OwnerReference
 from ktui.model.pod import PodClaimStatus
-from ktui.model.resourceslice import Device
+from ktui.model.resourceslice import Capacity, Counter, Device
 
 O = TypeVar("O", bound=Object)  # noqa: E741 - the conventional name of an object type
 
@@ -38,6 +38,9 @@ _OWN_MAPPINGS: Final = frozenset(("labels", "attributes"))
 
 _PLAIN: Final = frozenset((bool, int, float))
 
+_QUANTITIES: Final = frozenset((Capacity, Counter))
+"""They hold a number or a text, however it was written: 1 and 1.0 are equal and stay as they are."""
+
 
 class Parts:
     """For one list, or a few; made anew for the next, so that nothing is kept that no object has any more."""
@@ -46,7 +49,7 @@ class Parts:
         self._new: dict[object, Any] = {}
         self._old: dict[object, Any] = {}
         self._own: dict[str, str] = {}
-        self._holding_mappings: set[type] = set()
+        self._compared_as_written: set[type] = set(_QUANTITIES)  # and those that hold a mapping, as they are met
 
     def share(self, obj: O) -> O:
         """The object, which stays the value that it is: equal parts of others are put in the place of its own."""
@@ -131,14 +134,15 @@ class Parts:
     def _name_of(self, part: Any) -> object:
         """What only equal parts have: the part itself where it has a hash, which mappings have not, nor what holds one."""
         kind = type(part)
-        if kind is not dict and kind not in self._holding_mappings:
+        if kind is not dict and kind not in self._compared_as_written:
             try:
                 hash(part)
             except TypeError:
                 if kind is not tuple:
-                    self._holding_mappings.add(kind)
+                    self._compared_as_written.add(kind)
             else:
-                return part
+                # To Python (1,) and (True,) are equal.
+                return (type(part[0]), part) if kind is tuple and type(part[0]) in _PLAIN else part
         return (kind, msgspec.json.encode(part))
 
     def _find(self, name: object) -> Any:

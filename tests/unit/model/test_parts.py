@@ -18,6 +18,7 @@ from ktui.model.kinds import KINDS
 from ktui.model.meta import Object
 from ktui.model.parts import Parts
 from ktui.model.pod import Pod
+from ktui.model.resourceslice import ResourceSlice
 from ktui.recording.reader import Recording
 from tests.recordings import PATHS
 from tests.unit import builders as b
@@ -114,3 +115,21 @@ def test_numbers_that_are_equal_and_written_differently_stay_as_they_are() -> No
         for name, value in (("x", 1), ("y", 1.0), ("z", "1"))
     ]
     assert [repr((overhead or {})["cpu"]) for overhead in quantities] == ["1", "1.0", "'1'"]
+
+
+@given(
+    st.lists(st.sampled_from(["int", "bool", "ints", "bools"]), max_size=8),
+    st.lists(st.sampled_from([1, 1.0, "1"]), max_size=8),
+)
+def test_attributes_and_capacities_stay_of_their_type(
+    attributes: list[str], capacities: list[int | float | str]
+) -> None:
+    """1, 1.0 and true are equal to Python, and so are lists of them."""
+    values = {"int": 1, "bool": True, "ints": [1], "bools": [True]}
+    devices = [{"name": str(number), "attributes": {"a": {of: values[of]}}} for number, of in enumerate(attributes)] + [
+        {"name": f"c{number}", "capacity": {"c": {"value": value}}} for number, value in enumerate(capacities)
+    ]
+    document = {"metadata": {"name": "s"}, "spec": {"driver": "d", "devices": devices}}
+    obj = b.make(ResourceSlice, document)
+    wanted = msgspec.json.encode(obj)
+    assert msgspec.json.encode(Parts().share(obj)) == wanted
