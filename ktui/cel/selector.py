@@ -19,7 +19,7 @@ from ktui.cel.lowering import lower
 from ktui.cel.quantities import Unclear
 from ktui.cel.reading import Read, Reader, reader
 from ktui.cel.syntax import Unsupported, parse
-from ktui.cel.values import EvaluationError
+from ktui.cel.values import EvaluationError, unwire
 from ktui.model.resourceslice import Device
 
 
@@ -88,6 +88,13 @@ class Selector:
                 self._outcomes.clear()
             self._outcomes[key] = outcome
         return outcome
+
+    def value(self, driver: str, device: Device) -> object:
+        """What the expression comes to for a device, whatever its type. Raises EvaluationError where it fails, and Unclear where
+        what Kubernetes would say is not known."""
+        if self._evaluation is None:
+            raise Unclear(_short(self._reason))
+        return unwire(self._evaluation.run(driver, device))
 
     def _computed(self, driver: str, device: Device) -> Outcome:
         if self._evaluation is None:

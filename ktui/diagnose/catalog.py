@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from ktui.cel.reading import Read
+from ktui.cluster.counters import compatibility_groups
 from ktui.cluster.pools import Pool, PublishedDevice
 from ktui.cluster.state import Cluster
 from ktui.cluster.taints import EffectiveTaint, taints_of
@@ -213,6 +214,7 @@ class Catalog:
             tuple(sorted(capacity.items())) if capacity else (),
             device.allow_multiple_allocations,
             draws,
+            bool(draws and compatibility_groups(device)),
         )
         number = self._numbers.get(key)
         if number is None:

@@ -41,6 +41,7 @@ class Want(Struct, frozen=True):
     tolerations: tuple[DeviceToleration, ...] = ()
     capacity: tuple[tuple[str, str], ...] = ()  # what of the device: name and quantity, where it is shared out
     admin: bool = False
+    derived: tuple[tuple[str, str], ...] = ()  # attributes that only its constraints see: name and CEL expression
 
 
 class Ask(Struct, frozen=True):
@@ -223,6 +224,7 @@ def _ask(asked: DeviceRequest, request: str, alternative: str) -> Ask:
         asked.tolerations or (),
         _capacity(asked.capacity),
         bool(asked.admin_access),
+        tuple(sorted((each.name, each.expression) for each in asked.derived_attributes or ())),
     )
     count = asked.count if asked.count is not None else 1
     return Ask(want, max(0, count), request, alternative, asked.allocation_mode == "All")

@@ -16,6 +16,8 @@ from typing import Literal, NamedTuple
 
 from msgspec import structs
 
+from ktui.cel.derived import derived_attribute
+from ktui.cluster.counters import compatibility_groups
 from ktui.cluster.taints import tolerates
 from ktui.diagnose.demand import Ask, ClaimDemand, Want
 from ktui.model.claim import Constraint
@@ -91,7 +93,7 @@ class Kinds:
         self._kinds = kinds
         self._matches = matches
         self._matched: dict[tuple[Want, int], bool | None] = {}
-        self._values: dict[tuple[int, str], frozenset[object]] = {}
+        self._values: dict[tuple[int, str, str], frozenset[object] | None] = {}
 
     def __getitem__(self, number: int) -> Kind:
         return self._kinds[number]
@@ -107,13 +109,28 @@ class Kinds:
         every = tuple(wants)
         return frozenset(n for n in range(len(self._kinds)) if any(self.matches(want, n) is None for want in every))
 
-    def values(self, number: int, name: str) -> frozenset[object]:
-        """The values of an attribute, each with its type: a list has several, a device without it has none."""
-        key = (number, name)
-        if (known := self._values.get(key)) is None:
-            kind = self._kinds[number]
-            known = self._values[key] = _values(attribute(kind.device, kind.driver, name))
-        return known
+    def values(self, number: int, name: str, want: Want) -> frozenset[object]:
+        """The values of an attribute, each with its type: a list has several, a device without it has none. One that the request
+        derives stands before the device's own.
+
+        Raises:
+            Undecided: it is derived, and the expression cannot be evaluated.
+        """
+        expression = next((text for derived, text in want.derived if derived == name), "")
+        key = (number, name, expression)
+        if key not in self._values:
+            self._values[key] = self._look_up(self._kinds[number], name, expression)
+        found = self._values[key]
+        if found is None:
+            raise Undecided("the expression of a derived attribute cannot be evaluated")
+        return found
+
+    @staticmethod
+    def _look_up(kind: Kind, name: str, expression: str) -> frozenset[object] | None:
+        if not expression:
+            return _values(attribute(kind.device, kind.driver, name))
+        derived = derived_attribute(expression, kind.driver, kind.device)
+        return None if derived is None else _values(derived)
 
 
 class Counts(NamedTuple):
@@ -330,9 +347,11 @@ class _Search:
         draws = () if many and before.shared else kind.counters
         if not _covered(draws, left):
             return False
+        if draws and compatibility_groups(kind.device):
+            raise Undecided("devices have compatibility groups, which are not looked at")
         added = [rule for rule in self._rules[claim] if rule.concerns(ask)]
         for count, rule in enumerate(added):
-            if not rule.add(before.kind):
+            if not rule.add(before.kind, ask.want):
                 if ask.all:
                     raise GivesUp
                 _undo(added[:count])
@@ -421,9 +440,9 @@ class _Rule:
     def concerns(self, ask: Ask) -> bool:
         return not self._names or ask.named(self._names)
 
-    def add(self, kind: int) -> bool:
-        """Take a device in, unless it breaks the rule."""
-        values = self._kinds.values(kind, self._name)
+    def add(self, kind: int, want: Want) -> bool:
+        """Take a device in for a request, unless it breaks the rule."""
+        values = self._kinds.values(kind, self._name, want)
         if not values:
             return False
         if self._match is not None:

@@ -45,6 +45,7 @@ class Selection:
             compared.update(c.match_attribute or c.distinct_attribute or "" for c in claim.constraints)
             for alternatives in claim.requests:
                 for ask in alternatives:
-                    for expression in self.expressions(ask.want) or ():
+                    derived = (expression for _, expression in ask.want.derived)
+                    for expression in (*(self.expressions(ask.want) or ()), *derived):
                         reads |= compile_selector(expression).reads
         return tuple(sorted(reads, key=repr)), tuple(sorted(compared))

@@ -118,17 +118,22 @@ def test_derived_attributes_are_shown_as_declared(look: Look, api: Api) -> None:
     assert row["alignment"]["numaNode"]["verdict"] == "aligned"
 
 
-def test_a_claim_that_a_derived_attribute_holds_up_is_not_explained_away(
+def test_why_a_claim_with_a_derived_attribute_waits(
     alpha: ControlPlane, api: Api, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """No node has three devices on one socket. ktui does not evaluate the expression, and does not claim that it knows."""
-    api.create(claim("wide", derived(3), {"requests": ["gpu"], "matchAttribute": DERIVED}))
-    api.create(pod("wide", "wide"))
-    wait_for(lambda: refused(api, "wide"), "the pod to be refused", limit=90)
-    found = why(alpha, capsys, "wide")
-    assert found["state"] == "Pending"
-    assert found["cause"] in ("Unexplained", "DeviceConstraint")
-    api.delete(f"{PODS}/wide")
+    """Two devices of a node are on one socket: three cannot be had, and where two can, something else is in the way."""
+    for name, count in (("wide", 3), ("busy", 2)):
+        api.create(claim(name, derived(count), {"requests": ["gpu"], "matchAttribute": DERIVED}))
+    large = pod("busy", "busy")
+    large["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "512"
+    for made in (pod("wide", "wide"), large):
+        api.create(made)
+    wait_for(lambda: refused(api, "wide") and refused(api, "busy"), "the pods to be refused", limit=90)
+    wide, busy = why(alpha, capsys, "wide"), why(alpha, capsys, "busy")
+    assert (wide["cause"], wide["facts"]) == ("DeviceConstraint", {"attribute": DERIVED})
+    assert (busy["cause"], busy["facts"]) == ("NotEnoughNodeResources", {"resource": "cpu"})
+    for name in ("wide", "busy"):
+        api.delete(f"{PODS}/{name}")
 
 
 def test_attributes_that_are_lists(look: Look, api: Api) -> None:
@@ -190,7 +195,10 @@ def test_compatibility_groups_are_shown_as_declared(
     assert found["training-1"]["compatibilityGroups"] == {"gpu-0": ["training"]}
     assert found["serving-1"]["compatibilityGroups"] == {"gpu-0": ["serving"]}
     assert (found["serving-1"]["state"], found["serving-1"]["counters"][0]["left"]) == ("free", "40Gi")
-    assert why(alpha, capsys, "other")["cause"] == "Unexplained"
+    told = why(alpha, capsys, "other")
+    assert told["cause"] == "Unexplained"
+    assert "there is a place" not in told["message"]
+    assert "compatibility groups" in told["message"]
     api.delete(f"{PODS}/other")
 
 

@@ -118,7 +118,7 @@ def _holds(
             return False
         for rule in claim_.constraints:
             name = rule.match_attribute or rule.distinct_attribute or ""
-            values = [kinds.values(units[i][1].kind, name) for i in own]
+            values = [kinds.values(units[i][1].kind, name, Want("class")) for i in own]
             if not all(values):
                 return False
             if rule.match_attribute and own and not frozenset.intersection(*values):
@@ -348,3 +348,44 @@ def test_what_others_have_is_given_back_in_imagination() -> None:
     without: list[Without] = [frozenset(("pools", "taints")), frozenset(("taints", "use")), frozenset(("pools", "use"))]
     for some in without:
         assert place(imagine(room, some), wanted, kinds) is None
+
+
+# --- derived attributes, compatibility groups ---
+
+PARITY = ("derived/parity", "device.attributes['gpu.example.com'].numa == 0 ? 'even' : 'odd'")
+
+
+def deriving(expression: tuple[str, str], count: int) -> Ask:
+    return Ask(want(derived=(expression,)), count, "r")
+
+
+@pytest.mark.parametrize(("count", "placed"), [(2, True), (3, False)])
+def test_a_derived_attribute_is_what_its_expression_makes_of_each_device(count: int, placed: bool) -> None:
+    """Of four devices two are on each side."""
+    kinds = kinds_of(KINDS)
+    room = (PoolRoom(True, (Unit(0), Unit(2), Unit(1), Unit(1))),)
+    claims = (claim(deriving(PARITY, count), match=PARITY[0]),)
+    assert (place(room, claims, kinds) is not None) is placed
+
+
+def test_a_derived_attribute_stands_before_the_devices_own() -> None:
+    room = (PoolRoom(True, (Unit(0), Unit(1))),)
+    both = claim(deriving(("gpu.example.com/numa", "'one'"), 2), match="gpu.example.com/numa")
+    own = claim(Ask(want(), 2, "r"), match="gpu.example.com/numa")
+    assert place(room, (both,), kinds_of(KINDS)) is not None
+    assert place(room, (own,), kinds_of(KINDS)) is None
+
+
+def test_a_derived_attribute_that_cannot_be_evaluated_decides_nothing() -> None:
+    """Kind 3 has no attribute of that name."""
+    claims = (claim(deriving(PARITY, 1), match=PARITY[0]),)
+    with pytest.raises(Undecided, match="derived attribute"):
+        place((PoolRoom(True, (Unit(3),)),), claims, kinds_of(KINDS))
+
+
+def test_compatibility_groups_decide_nothing() -> None:
+    draws = [{"counterSet": "memory", "counters": {"gi": {"value": "40"}}, "compatibilityGroups": ["a"]}]
+    grouped = kind(0, "a", 0, (("memory", "gi", 40),), consumesCounters=draws)
+    room = (PoolRoom(True, (Unit(0),), (("memory", "gi", Decimal(80), Decimal(80)),)),)
+    with pytest.raises(Undecided, match="compatibility groups"):
+        place(room, (claim(Ask(want(), 1, "r")),), kinds_of([grouped]))
