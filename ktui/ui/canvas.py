@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from operator import ne
 from typing import Final, NamedTuple
 
 from rich.cells import get_character_cell_size
@@ -42,18 +43,23 @@ class _Line(NamedTuple):
         """Whether terminals may disagree about how wide it is: then only the whole of it can be drawn anew."""
         return "" in self.characters or max(map(len, self.characters)) > 1
 
-    def differs(self, other: _Line, x: int) -> bool:
-        return self.characters[x] != other.characters[x] or self.pens[x] != other.pens[x]
+    def differing(self, other: _Line) -> list[int]:
+        """Cells that look different."""
+        cells = zip(self.characters, other.characters, self.pens, other.pens, strict=True)
+        return [x for x, (mine, its, pen, its_pen) in enumerate(cells) if mine != its or pen is not its_pen]
 
     def distance(self, other: _Line | None) -> int:
-        """Cells that differ."""
-        if other is None:
-            return len(self.characters)
-        return sum(map(_unlike, self.characters, other.characters, self.pens, other.pens))
+        """How many characters differ."""
+        return len(self.characters) if other is None else sum(map(ne, self.characters, other.characters))
 
 
-def _unlike(character: str, other: str, pen: Pen, other_pen: Pen) -> bool:
-    return character != other or pen != other_pen
+class _Piece(NamedTuple):
+    """Output at a place of a line, and where it leaves the cursor."""
+
+    start: int
+    ends_at: int
+    pen: Pen
+    output: str
 
 
 class Scroll(NamedTuple):
@@ -160,28 +166,26 @@ class Canvas:
         return wanted is None or wanted.same(self._shown[y])
 
     def _line(self, y: int, wanted: _Line, shown: _Line | None) -> Iterator[str]:
-        """Each run by moving to it. Lines wrap nowhere: a cell in the last column leaves the cursor there."""
-        at = -1
-        for start, end in _runs(wanted, shown):
-            yield f"\x1b[{start - at}C" if 0 <= at < start else f"\x1b[{y + 1};{start + 1}H" if at < 0 else ""
-            yield from self._run(wanted, start, end)
-            at = end
+        """Lines wrap nowhere: a cell in the last column leaves the cursor there."""
+        at = -1  # where the cursor is, -1 while that is another line
+        for start, end in _joined(_runs(wanted, shown), wanted):
+            for piece in self._pieces(wanted, start, end):
+                yield "" if at == piece.start else f"\x1b[{piece.start - at}C" if at >= 0 else _move(piece.start, y)
+                sequence, self._pen = change(self._pen, piece.pen)
+                yield sequence + piece.output
+                at = piece.ends_at
 
-    def _run(self, line: _Line, start: int, end: int) -> Iterator[str]:
+    def _pieces(self, line: _Line, start: int, end: int) -> Iterator[_Piece]:
+        """What is written with one pen."""
         x = start
         while x < end:
             pen = line.pens[x]
             stop = next((n for n in range(x + 1, end) if line.pens[n] != pen), end)
-            sequence, self._pen = change(self._pen, pen)
             blanks = stop - x if pen.foreground is None else 0
-            yield sequence
             if self._erases and blanks >= _WORTH_ERASING:
-                if stop == len(line.characters):
-                    yield "\x1b[K"
-                else:
-                    yield f"\x1b[{blanks}X\x1b[{blanks}C"
+                yield _Piece(x, x, pen, "\x1b[K" if stop == self._width else f"\x1b[{blanks}X")
             else:
-                yield "".join(line.characters[x:stop])
+                yield _Piece(x, stop, pen, "".join(line.characters[x:stop]))
             x = stop
 
     # --- lines that moved ---
@@ -247,10 +251,8 @@ def _runs(wanted: _Line, shown: _Line | None) -> Iterator[tuple[int, int]]:
         yield 0, width
         return
     start = end = -1
-    x = 0
-    while x < width:
-        if not wanted.differs(shown, x):
-            x += 1
+    for x in wanted.differing(shown):
+        if x < end:
             continue
         first, last = _word(wanted, x)
         if start < 0:
@@ -258,9 +260,28 @@ def _runs(wanted: _Line, shown: _Line | None) -> Iterator[tuple[int, int]]:
         elif first - end > _GAP:
             yield start, end
             start = first
-        end = x = last
+        end = last
     if start >= 0:
         yield start, end
+
+
+def _joined(runs: Iterable[tuple[int, int]], line: _Line) -> Iterator[tuple[int, int]]:
+    """Runs with nothing but blanks of one ground between them are one: erasing more costs nothing."""
+    start = end = -1
+    for first, last in runs:
+        ground = line.pens[end - 1]
+        if start >= 0 and ground.foreground is None and all(pen == ground for pen in line.pens[end : first + 1]):
+            end = last
+            continue
+        if start >= 0:
+            yield start, end
+        start, end = first, last
+    if start >= 0:
+        yield start, end
+
+
+def _move(x: int, y: int) -> str:
+    return f"\x1b[{y + 1};{x + 1}H" if x else f"\x1b[{y + 1}H"
 
 
 def _word(line: _Line, x: int) -> tuple[int, int]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _BEGIN_FRAME: Final = "\x1b[?2026h"
 _END_OF_FRAME: Final = "\x1b[?2026l"  # the frame it ends may be among those dropped
 _LOOK_AGAIN: Final = 0.05  # seconds; a terminal that acknowledges is not waited for that way
+_GATHER: Final = 0.015  # seconds; what a key does is often drawn in parts, and later parts undo earlier ones
 _PATIENCE: Final = 1.0  # seconds that leaving waits for the last output
 
 
@@ -64,7 +65,10 @@ class PatientDriver(LinuxDriver):
         self._cursor, self._synchronised = cursor, synchronised
         self.canvas.resize(*size)
         _draw(self.canvas, update)
-        self.catch_up()
+        if self._flow is not None and self._flow.is_far:
+            self._look_again(_GATHER)
+        else:
+            self.catch_up()
 
     def catch_up(self) -> None:
         """Send what differs, or look again when the terminal has taken what was sent before."""
@@ -72,7 +76,7 @@ class PatientDriver(LinuxDriver):
         if canvas is None or flow is None or writer is None or not canvas.changed:
             return
         if writer._queue.qsize() or not flow.may_send():
-            self._look_again()
+            self._look_again(_LOOK_AGAIN)
         elif frame := canvas.changes():
             frame += f"\x1b[{self._cursor.y + 1};{self._cursor.x + 1}H"
             writer.write(flow.sending(f"{_BEGIN_FRAME}{frame}{_END_OF_FRAME}" if self._synchronised else frame))
@@ -88,9 +92,9 @@ class PatientDriver(LinuxDriver):
         """Whether the terminal still has to take what was drawn before."""
         return self.canvas is not None and self.canvas.changed
 
-    def _look_again(self) -> None:
+    def _look_again(self, seconds: float) -> None:
         if self._looking is None:
-            self._looking = asyncio.get_running_loop().call_later(_LOOK_AGAIN, self._look)
+            self._looking = asyncio.get_running_loop().call_later(seconds, self._look)
 
     def _look(self) -> None:
         self._looking = None

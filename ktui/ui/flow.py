@@ -15,6 +15,7 @@ QUESTION: Final = "\x1b[6n"  # DSR: report the position of the cursor
 AHEAD: Final = 2048  # bytes on their way at most when more is sent: a tenth of a second at 20 kB/s
 _UNASKED: Final = 512  # bytes that may go without a question
 PATIENCE: Final = 5.0  # seconds without an answer after which there will be none
+FAR: Final = 0.03  # seconds there and back
 
 
 class Flow:
@@ -24,9 +25,10 @@ class Flow:
         self._clock = clock
         self._sent = 0
         self._arrived = 0
-        self._asked: deque[int] = deque()  # bytes that were sent up to each question
+        self._asked: deque[tuple[int, float]] = deque()  # bytes that were sent up to each question, and when it was
         self._heard = 0.0  # when an answer came last, or when one began to be waited for
         self._answers = False
+        self.is_far = False  # the last answer took so long that what is gathered for a moment comes sooner than in parts
 
     @property
     def on_the_way(self) -> int:
@@ -41,20 +43,22 @@ class Flow:
 
     def sending(self, output: str) -> str:
         """The output, with a question at its end where one is due."""
-        asks = len(output) + self._sent - (self._asked[-1] if self._asked else self._arrived) > _UNASKED
+        asks = len(output) + self._sent - (self._asked[-1][0] if self._asked else self._arrived) > _UNASKED
         if not self._answers:
             asks = not self._asked
         output += QUESTION if asks else ""
         self._sent += len(output)
         if asks:
+            now = self._clock()
             if not self._asked:
-                self._heard = self._clock()
-            self._asked.append(self._sent)
+                self._heard = now
+            self._asked.append((self._sent, now))
         return output
 
     def answered(self) -> None:
         """The terminal has taken everything up to the oldest question."""
         if self._asked:
-            self._arrived = self._asked.popleft()
+            self._arrived, asked_at = self._asked.popleft()
             self._answers = True
             self._heard = self._clock()
+            self.is_far = self._heard - asked_at > FAR

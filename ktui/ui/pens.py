@@ -26,6 +26,21 @@ _ATTRIBUTES: Final = (
     ("encircle", "52"),
     ("overline", "53"),
 )
+_OFF: Final = {
+    "1": "22",
+    "2": "22",
+    "3": "23",
+    "4": "24",
+    "5": "25",
+    "6": "25",
+    "7": "27",
+    "8": "28",
+    "9": "29",
+    "21": "24",
+    "51": "54",
+    "52": "54",
+    "53": "55",
+}
 _SEEN_ON_BLANKS: Final = frozenset(("4", "7", "9", "21", "51", "52", "53"))
 _DEFAULTS: Final = ("39", "49")  # foreground, background
 
@@ -41,23 +56,21 @@ class Pen(NamedTuple):
 def change(before: Pen | None, after: Pen) -> tuple[str, Pen]:
     """The sequence that makes the terminal write with `after`, "" where it does so already; and the pen it then has.
     `before` is None where that is not known."""
-    if before is None or _needs_reset(before, after):
+    if before is None:
         codes = ["0", *after.attributes, after.foreground or "", after.background]
         return _sequence(codes), after._replace(foreground=after.foreground or "")
-    foreground = before.foreground if after.foreground is None else after.foreground
-    attributes = before.attributes if after.foreground is None else after.attributes
-    codes = [code for code in attributes if code not in before.attributes]
+    foreground, attributes = after.foreground, after.attributes
+    if foreground is None:
+        foreground = before.foreground
+        attributes = tuple(code for code in before.attributes if code not in _SEEN_ON_BLANKS)
+    # Some go off together: what is to stay on is said again.
+    off = dict.fromkeys(_OFF[code] for code in before.attributes if code not in attributes)
+    codes = [*off, *(code for code in attributes if code not in before.attributes or _OFF[code] in off)]
     if foreground != before.foreground:
         codes.append(foreground or _DEFAULTS[0])
     if after.background != before.background:
         codes.append(after.background or _DEFAULTS[1])
     return _sequence(codes), Pen(attributes, foreground, after.background)
-
-
-def _needs_reset(before: Pen, after: Pen) -> bool:
-    """Attributes are only taken away all at once: some terminals take more away than they are told."""
-    too_many = set(before.attributes) - set(after.attributes)
-    return bool(too_many & _SEEN_ON_BLANKS if after.foreground is None else too_many)
 
 
 def _sequence(codes: list[str]) -> str:
@@ -66,12 +79,13 @@ def _sequence(codes: list[str]) -> str:
 
 
 class PenCase:
-    """The pens of the styles in use, by what the terminal can colour."""
+    """The pens of the styles in use, by what the terminal can colour. Equal pens are one."""
 
     def __init__(self, colours: str | None) -> None:
         """`colours` as `rich.console.Console.color_system` names it; None is taken for all."""
         self._colours = _COLOURS.get(colours or "truecolor", ColorSystem.TRUECOLOR)
         self._pens: dict[Style, tuple[Pen, Pen]] = {}
+        self._known: dict[Pen, Pen] = {pen: pen for pen in _PLAIN}
 
     def of(self, style: Style | None) -> tuple[Pen, Pen]:
         """Of a style: the pen for what is seen, and the one for blanks."""
@@ -85,7 +99,10 @@ class PenCase:
     def _made(self, style: Style) -> tuple[Pen, Pen]:
         attributes = tuple(code for name, code in _ATTRIBUTES if getattr(style, name))
         pen = Pen(attributes, self._codes(style.color), self._codes(style.bgcolor, foreground=False))
-        return pen, _blank(pen)
+        return self._one(pen), self._one(_blank(pen))
+
+    def _one(self, pen: Pen) -> Pen:
+        return self._known.setdefault(pen, pen)
 
     def _codes(self, colour: Color | None, *, foreground: bool = True) -> str:
         return ";".join(colour.downgrade(self._colours).get_ansi_codes(foreground)) if colour is not None else ""

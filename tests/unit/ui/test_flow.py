@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ktui.ui.flow import AHEAD, PATIENCE, QUESTION, Flow
+from ktui.ui.flow import AHEAD, FAR, PATIENCE, QUESTION, Flow
 
 
 class Hand:
@@ -64,6 +64,16 @@ def test_a_terminal_that_stopped_to_answer_is_not_waited_for() -> None:
     flow.answered()  # and when it answers again, it counts again
     flow.sending("x" * 5000)
     assert not flow.may_send()
+
+
+def test_how_far_the_terminal_is_is_told_by_its_answers() -> None:
+    clock = Hand()
+    flow = Flow(clock)
+    for seconds, is_far in ((FAR / 2, False), (FAR * 2, True), (FAR / 2, False)):
+        flow.sending("x" * 1000)
+        clock.now += seconds
+        flow.answered()
+        assert flow.is_far is is_far
 
 
 def test_an_answer_to_no_question_means_nothing() -> None:
