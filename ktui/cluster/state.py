@@ -24,8 +24,8 @@ from ktui.cluster.store import Delta
 from ktui.cluster.timeline import Timeline
 from ktui.model.autoscaler import HorizontalPodAutoscaler
 from ktui.model.claim import ResourceClaim, ResourceClaimTemplate
-from ktui.model.event import PREEMPTED, Event
 from ktui.model.compositepodgroup import CompositePodGroup
+from ktui.model.event import PREEMPTED, Event
 from ktui.model.frame import Frame, Listed, StreamState
 from ktui.model.job import Job
 from ktui.model.kueue import KueueClusterQueue, KueueLocalQueue, KueueWorkload
@@ -159,6 +159,7 @@ class Cluster:
             "ResourceSlice": (self.slices_by_pool, self.slices_by_node),
             "Workload": (self.workloads_by_job,),
             "PodGroup": (self.groups_by_workload, self.groups_by_claim, self.groups_by_owner),
+            "CompositePodGroup": (self.composites_by_workload,),
             "Event": (self.events_by_uid, self.events_by_preemptor),
             "DeviceTaintRule": (self.rules_by_selection, self.rules_by_exactness),
             "KueueWorkload": (self.kueue_by_owner, self.kueue_waiting_by_queue),
@@ -166,7 +167,6 @@ class Cluster:
             "VolcanoPodGroup": (self.volcano_waiting_by_queue,),
         }
         self._pools: dict[PoolId, Pool | None] = {}
-            "CompositePodGroup": (self.composites_by_workload,),
         self.free_by_node: dict[str, dict[str, int]] = {}  # filled by `noderesources`, emptied here
         self.journal: Journal[str] = Journal()  # nodes on which there is more or less to be had
         self.revision = 0  # another number whenever anything is different
@@ -326,9 +326,9 @@ class Cluster:
                 dirty.devices.update(self._sharing_counters(devices))
             case ResourceClaimTemplate():
                 self._touch_gangs_of(self.pods_by_awaited_template[obj.key], dirty)
-            case ResourceSlice():
             case CompositePodGroup():
                 dirty.workloads.update(joins.group_workload(obj))
+            case ResourceSlice():
                 self._touch_pool(obj, dirty)
             case DeviceTaintRule():
                 dirty.taints.add(("rule", obj.name))
