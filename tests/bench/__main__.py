@@ -28,11 +28,12 @@ def main() -> int:
     )
     parser.add_argument("--peers", action="store_true", help="with --fleet: measure k9s and kubectl, too, if on PATH")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="with --fleet: put the table into this document")
+    parser.add_argument("--summary", type=Path, metavar="FILE", help="with --fleet: put its main lines into this one")
     parser.add_argument("--long", type=int, metavar="PODS", help="measure on a recording of so many pods, too")
     parser.add_argument("--runs", type=int, default=10, metavar="N", help="runs of each measure (default: 10)")
     arguments = parser.parse_args()
-    if arguments.fleet is None and (arguments.peers or arguments.markdown):
-        parser.error("--peers and --markdown need --fleet")
+    if arguments.fleet is None and (arguments.peers or arguments.markdown or arguments.summary):
+        parser.error("--peers, --markdown and --summary need --fleet")
     with tempfile.TemporaryDirectory(prefix="ktui-bench-") as directory:
         try:
             return measure(arguments, Path(directory))
@@ -69,10 +70,11 @@ def compare(command: Path, home: Path, arguments: argparse.Namespace) -> int:
         for turn in range(arguments.runs):
             tell(f"run {turn + 1} of {arguments.runs}")
             comparison.run()
-    text = table.document(comparison.results, place.direct.pods, place.writes, arguments.runs, pace.rates)
-    print(f"\n{text}")
-    if arguments.markdown:
-        table.write(arguments.markdown, text)
+    found = table.Report(comparison.results, pace.rates, place.direct.pods, place.writes, arguments.runs)
+    print(f"\n{found.whole()}")
+    for document, text in ((arguments.markdown, found.whole()), (arguments.summary, found.short())):
+        if document:
+            table.write(document, text)
     for failure in comparison.failures:
         print(f"tests.bench: {failure}", file=sys.stderr)
     return 1 if comparison.failures else 0

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ssl
+import textwrap
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from tests.bench import fleet, gateway, lives, programs
 from tests.bench.gateway import Gateway, Server
@@ -17,6 +19,8 @@ from tests.bench.programs import Cluster, Printer, Program
 from tests.cluster.controlplane.cluster import ControlPlane
 
 Tell = Callable[[str], None]
+
+_LONGEST: Final = 500  # letters of a failure, which may have a whole screen in it
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ class Comparison:
         try:
             found = live()
         except (TimeoutError, OSError) as error:
-            self.failures.append(f"{program.name}, {what}: {error}")
+            self.failures.append(textwrap.shorten(f"{program.name}, {what}: {error}", _LONGEST))
             return
         for key, values in found.items():
             self.results[program.name][key] += values

@@ -122,7 +122,7 @@ def k9s(home: Path) -> Program | None:
         f"k9s {k9s_version(Path(found))}".strip(),
         [found, "--command", "pods", "-A", "--splashless"],
         surroundings,
-        lambda pods: lambda screen: f"[{pods}]" in screen.text,
+        lambda pods: lambda screen: f"[{pods:,}]" in screen.text,
         quit="\x03",
     )
 

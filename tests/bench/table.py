@@ -6,6 +6,7 @@ import datetime
 import statistics
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -18,6 +19,7 @@ Statistic = Callable[[Sequence[float]], float]
 
 _BEGIN: Final = "<!-- figures: written by python -m tests.bench -->"
 _END: Final = "<!-- end of figures -->"
+_WIDTH: Final = 130
 _SUBJECT: Final = "ktui"
 _PEER: Final = "k9s"
 
@@ -34,7 +36,8 @@ def p95(values: Sequence[float]) -> float:
 class Line(NamedTuple):
     """A line of the table: `statistic` of the samples under `key`.
 
-    `most` is what ktui may need at most; `of_peer` how many times what k9s needs in the same run.
+    `most` is what ktui may need at most; `of_peer` how many times what k9s needs in the same run. The `main` ones make a short
+    table.
     """
 
     title: str
@@ -43,6 +46,7 @@ class Line(NamedTuple):
     statistic: Statistic = statistics.median
     most: float | None = None
     of_peer: float | None = None
+    main: bool = False
 
     def value(self, samples: Samples) -> float | None:
         values = samples.get(self.key)
@@ -67,18 +71,18 @@ def lines(rates: Sequence[int]) -> list[Line]:
     return [
         Line("`--version`", "version", "ms", most=80),
         Line("first byte", "first byte", "ms"),
-        Line("first frame", "first frame", "ms", most=400),
-        Line("first gangs", "first gangs", "ms", most=800),
-        Line("first pods", "first rows", "ms", of_peer=1),
+        Line("first frame", "first frame", "ms", most=400, main=True),
+        Line("first gangs", "first gangs", "ms", most=800, main=True),
+        Line("first pods", "first rows", "ms", of_peer=1, main=True),
         Line("all pods counted", "all pods", "ms", of_peer=1),
-        Line("everything joined", "joined", "ms", most=2_000),
+        Line("everything joined", "joined", "ms", most=2_000, main=True),
         Line("`get pods -A`, from start to end", "get pods", "ms"),
         Line("memory at most (RSS)", "peak", "MiB", max, most=160, of_peer=1),
-        Line("memory settled (PSS)", "settled", "MiB", most=160, of_peer=1),
-        Line("idle: share of a core", "idle cpu", "%", most=3, of_peer=1),
+        Line("memory settled (PSS)", "settled", "MiB", most=160, of_peer=1, main=True),
+        Line("idle: share of a core", "idle cpu", "%", most=3, of_peer=1, main=True),
         Line("idle: to the terminal, nothing changes", "idle bytes", "B/s", most=200),
         Line("idle: to the terminal, ages change each second", "idle bytes, ages", "B/s"),
-        Line("key to paint, median", "keys", "ms", most=10, of_peer=1.5),
+        Line("key to paint, median", "keys", "ms", most=10, of_peer=1.5, main=True),
         Line("key to paint, p95", "keys", "ms", p95, most=33),
         *(line for rate in rates for line in _storm(rate)),
         Line("asked of the API server: requests", "requests", ""),
@@ -92,30 +96,50 @@ def _storm(rate: int) -> list[Line]:
         Line(f"{told}: events taken", f"events at {rate}", "/s"),
         Line(f"{told}: share of a core", f"cpu at {rate}", "%", most=40),
         Line(f"{told}: key to paint, median", f"keys at {rate}", "ms", of_peer=1.5),
-        Line(f"{told}: key to paint, p95", f"keys at {rate}", "ms", p95, most=50),
+        Line(f"{told}: key to paint, p95", f"keys at {rate}", "ms", p95, most=50, main=True),
         Line(f"{told}: to the terminal for each event", f"bytes at {rate}", "B"),
     ]
 
 
-def document(results: Mapping[str, Samples], pods: int, writes: float, runs: int, rates: Sequence[int]) -> str:
-    """The table, and what it was measured on: Markdown."""
-    today = datetime.datetime.now(datetime.UTC).date()
-    plural = "s" if runs > 1 else ""
-    about = (
-        f"{today}, {machine.description()}; {runs} run{plural}, by turns. A real API server {build.KUBERNETES} on the same"
-        f" machine with {pods:,} pods, {pods:,} claims, {pods:,} devices and {pods // fleet.DEVICES:,} gangs; it took"
-        f" {writes:,.0f} writes a second while it was filled."
-    )
-    return f"{textwrap.fill(about, 130)}\n\n{table(results, rates)}"
+@dataclass(frozen=True)
+class Report:
+    """What a comparison found: `results` by the programs' names with their versions. `writes` a second is what the API server
+    took while it was filled with so many `pods`."""
+
+    results: Mapping[str, Samples]
+    rates: Sequence[int]
+    pods: int
+    writes: float
+    runs: int
+
+    def whole(self) -> str:
+        """What was measured on what, and the table: Markdown."""
+        return self._document(lines(self.rates))
+
+    def short(self) -> str:
+        """The same with the main lines only."""
+        return self._document([line for line in lines(self.rates) if line.main])
+
+    def _document(self, shown: Sequence[Line]) -> str:
+        return f"{textwrap.fill(self._about(), _WIDTH)}\n\n{table(self.results, shown)}"
+
+    def _about(self) -> str:
+        today = datetime.datetime.now(datetime.UTC).date()
+        plural = "s" if self.runs > 1 else ""
+        return (
+            f"{today}, {machine.description()}; {self.runs} run{plural}, by turns. A real API server {build.KUBERNETES} on"
+            f" the same machine with {self.pods:,} pods, {self.pods:,} claims, {self.pods:,} devices and"
+            f" {self.pods // fleet.DEVICES:,} gangs; it took {self.writes:,.0f} writes a second while it was filled."
+        )
 
 
-def table(results: Mapping[str, Samples], rates: Sequence[int]) -> str:
-    """As Markdown, one column for each program; the keys of `results` are their names with versions."""
+def table(results: Mapping[str, Samples], shown: Sequence[Line]) -> str:
+    """As Markdown, one column for each program."""
     names = list(results)
     own = next(name for name in names if name.split()[0] == _SUBJECT)
     peer = next((name for name in names if name.split()[0] == _PEER), None)
     rows = [["", *names, "budget", "met"]]
-    for line in lines(rates):
+    for line in shown:
         values = {name: line.value(samples) for name, samples in results.items()}
         cells = ["–" if value is None else f"{number(value)} {line.unit}".rstrip() for value in values.values()]
         met = line.met(values[own], values[peer] if peer else None)

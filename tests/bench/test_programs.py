@@ -19,7 +19,7 @@ TABS = " 1 Triage  2 Gangs"
 FIRST = "  fleet   gang-00000-0   Running   fleet-00000   gang-00000   30s   fleet-00000/gpu-0"
 K9S = [
     " Context: admin [RW]",
-    "┌──── pods(all)[8000] ────┐",
+    "┌──── pods(all)[8,000] ────┐",
     "│ NAMESPACE↑  NAME │",
     "│ fleet  gang-00000-0  Running │",
 ]

@@ -25,7 +25,7 @@ def test_a_line_has_each_programs_figure_its_budget_and_whether_it_is_met() -> N
         "floor": samples(keys=[1.0]),
         "k9s 0.50.16": samples(keys=[3.0, 3.0, 3.0], settled=[90.0]),
     }
-    text = table.table(results, rates=[])
+    text = table.table(results, table.lines([]))
     assert row(text, "key to paint, median") == [
         "key to paint, median", "6 ms", "1 ms", "3 ms", "≤ 10 ms, ≤ 1.5 × k9s", "no",
     ]  # fmt: skip
@@ -46,7 +46,7 @@ def test_without_the_peer_only_ktuis_own_budget_counts() -> None:
 
 def test_every_rate_of_events_has_its_lines() -> None:
     results = {"ktui": samples(**{"keys at 300": [5.0], "events at 300": [299.6], "bytes at 300": [0.0]})}
-    text = table.table(results, rates=[300])
+    text = table.table(results, table.lines([300]))
     assert row(text, "at 300 events/s: events taken")[1] == "300 /s"
     assert row(text, "at 300 events/s: key to paint, p95")[1:] == ["5 ms", "≤ 50 ms", "yes"]
     assert row(text, "at 300 events/s: to the terminal for each event")[1] == "0 B"
@@ -60,10 +60,16 @@ def test_numbers_have_about_three_digits(value: float, text: str) -> None:
 
 
 def test_the_document_says_what_was_measured_where() -> None:
-    text = table.document({"ktui": samples(joined=[1.0])}, pods=80, writes=412.3, runs=1, rates=[])
-    about = " ".join(text.partition("\n\n")[0].split())
+    found = table.Report({"ktui": samples(joined=[1.0])}, rates=[], pods=80, writes=412.3, runs=1)
+    about = " ".join(found.whole().partition("\n\n")[0].split())
     assert "1 run, by turns" in about
     assert "80 pods, 80 claims, 80 devices and 10 gangs; it took 412 writes a second" in about
+    assert " ".join(found.short().split()).startswith(about)
+    titles = [
+        [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("|") and "---" not in line]
+        for text in (found.short(), found.whole())
+    ]
+    assert set(titles[0]) < set(titles[1])
 
 
 def test_the_table_takes_the_place_of_the_one_before_and_nothing_else_changes(tmp_path: Path) -> None:
