@@ -346,9 +346,17 @@ class Cluster:
                 self._touch_owned(obj.metadata.uid, dirty)
                 self._touch_gangs_of_job(obj.key, dirty)
             case KueueWorkload() | KueueLocalQueue() | KueueClusterQueue() | VolcanoPodGroup() | VolcanoQueue():
-                dirty.gangs.update(self._gangs_beside(obj))
+                self._touch_beside(obj, dirty)
             case _:
                 pass
+
+    def _touch_beside(
+        self, obj: KueueWorkload | KueueLocalQueue | KueueClusterQueue | VolcanoPodGroup | VolcanoQueue, dirty: Dirty
+    ) -> None:
+        gangs = set(self._gangs_beside(obj))
+        dirty.gangs.update(gangs)
+        if isinstance(obj, KueueWorkload | VolcanoPodGroup):  # its pods call it by its owner's name
+            dirty.pods.update(pod for gang in gangs for pod in self.pods_by_group[gang])
 
     def _gangs_beside(
         self, obj: KueueWorkload | KueueLocalQueue | KueueClusterQueue | VolcanoPodGroup | VolcanoQueue

@@ -7,8 +7,9 @@ from typing import Final
 
 from ktui.cluster.allocation import ContainerDevices, DeviceUse, devices_of, reserved_for
 from ktui.cluster.extended import counted_text
-from ktui.cluster.gangs import display_name
 from ktui.cluster.health import Health, pod_health
+from ktui.cluster.joins import pod_group
+from ktui.cluster.sources import gang_source, object_key
 from ktui.cluster.state import Cluster
 from ktui.cluster.taints import EffectiveTaint, taints_of, worst
 from ktui.diagnose.diagnoses import diagnoses_of
@@ -38,6 +39,7 @@ from ktui.views.shared import (
     as_key,
     device_full,
     device_text,
+    gangs_of,
     owner_text,
     pod_style,
     time_text,
@@ -54,7 +56,16 @@ class PodsView(ObjectsView):
     order = "namespace"
     kind = OBJECT_KINDS["pods"]
     kinds = ("Pod",)
-    joins = ("ResourceClaim", "ResourceSlice", "DeviceTaintRule", "PodGroup", "Node", "Event")
+    joins = (
+        "ResourceClaim",
+        "ResourceSlice",
+        "DeviceTaintRule",
+        "PodGroup",
+        "Node",
+        "Event",
+        "KueueWorkload",
+        "VolcanoPodGroup",
+    )
     columns = (
         Column("namespace", "NAMESPACE", 9, 1, priority=4),
         Column("pod", "POD", 18, 4, priority=9),
@@ -83,7 +94,7 @@ class PodsView(ObjectsView):
         sign, sign_style = resize_sign(pod) if word == "Running" else ("", "")
         created = parse_time(pod.metadata.creation_timestamp)
         node = pod.spec.node_name or ""
-        gang = display_name(cluster, (pod.namespace, pod.group)) if pod.group else ""
+        gang = next(iter(gangs_of(cluster, pod)), "")
         cells = (
             Cell(pod.namespace),
             Cell(pod.name),
@@ -111,7 +122,7 @@ class PodsView(ObjectsView):
         about = pairs(
             ("status", status_word(pod), pod_style(pod)),
             ("node", pod.spec.node_name),
-            ("gang", display_name(cluster, (pod.namespace, pod.group)) if pod.group else ""),
+            ("gang", ", ".join(gangs_of(cluster, pod))),
             ("owner", owner_text(pod)),
             ("priority", pod.spec.priority),
             ("class", pod.spec.priority_class_name),
@@ -144,13 +155,15 @@ class PodsView(ObjectsView):
         health = pod_health(cluster, pod)
         found = devices_of(cluster, pod)
         resources = container_documents(pod)
+        gang = next(iter(pod_group(pod)), None)
         return {
             "namespace": pod.namespace,
             "name": pod.name,
             "phase": pod.status.phase,
             "status": status_word(pod),
             "node": pod.spec.node_name,
-            "gang": pod.group or None,
+            "gang": object_key(gang)[1] if gang else None,
+            "gangSource": gang_source(gang) if gang else None,
             "priority": pod.spec.priority,
             "priorityClass": pod.spec.priority_class_name,
             "preemptionPolicy": pod.spec.preemption_policy,
@@ -178,12 +191,13 @@ class PodsView(ObjectsView):
 def _why(cluster: Cluster, pod: Pod) -> Iterable[Line]:
     """Of a pod without a node. One of a gang waits with it."""
     kept = diagnoses_of(cluster)
-    if not pod.group:
-        found = diagnose_pod(kept.supply, pod)
-        yield (Cell(found.message, "warn"),)
-        yield (Cell(found.cause or found.state, "dim"),)
-    elif (of_gang := kept.of((pod.namespace, pod.group))) is not None:
-        yield (Cell("with its gang: "), Cell(of_gang.message, "warn"))
+    found = next((of_gang for key in pod_group(pod) if (of_gang := kept.of(key)) is not None), None)
+    if found is not None:
+        yield (Cell("with its gang: "), Cell(found.message, "warn"))
+    else:
+        alone = diagnose_pod(kept.supply, pod)
+        yield (Cell(alone.message, "warn"),)
+        yield (Cell(alone.cause or alone.state, "dim"),)
 
 
 def _distinct(found: tuple[ContainerDevices, ...]) -> tuple[DeviceId, ...]:

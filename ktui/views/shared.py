@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final, cast
 
 from ktui.cluster.gangs import display_name
+from ktui.cluster.joins import pod_group
 from ktui.cluster.state import Cluster
 from ktui.model.meta import Key, Object
 from ktui.model.pod import Pod
@@ -43,6 +44,11 @@ class ObjectsView:
 def as_key(key: RowKey) -> Key:
     """A view's key, back as what it is: views only ever hand out (namespace, name)."""
     return cast("Key", key)
+
+
+def gangs_of(cluster: Cluster, pod: Pod) -> tuple[str, ...]:
+    """The gangs that the pod is of, as people call them: Kubernetes' own first, then those of Kueue and Volcano."""
+    return tuple(display_name(cluster, key) for key in pod_group(pod))
 
 
 def gang_or_pod(cluster: Cluster, pod: Pod) -> str:

@@ -73,7 +73,11 @@ def _ktui(plane: ControlPlane, home: Path, *arguments: str) -> subprocess.Comple
 
 
 def _gangs(plane: ControlPlane, home: Path) -> dict[str, Json]:
-    answer = _ktui(plane, home, "get", "gangs", "-A", "-o", "json")
+    return _items(plane, home, "gangs")
+
+
+def _items(plane: ControlPlane, home: Path, view: str) -> dict[str, Json]:
+    answer = _ktui(plane, home, "get", view, "-A", "-o", "json")
     assert (answer.returncode, answer.stderr) == (0, "")
     return {item["name"]: item for item in json.loads(answer.stdout)["items"]}
 
@@ -162,6 +166,10 @@ def test_gangs_of_kueue_and_volcano(plane: ControlPlane, tmp_path: Path) -> None
     assert (waits["queue"]["clusterQueue"], waits["queue"]["position"]) == ("research", 0)
     assert gangs["job-runs"]["queue"]["flavors"] == ["h200"]
     assert (gangs["held"]["cause"], gangs["held"]["facts"]) == ("Queued", {"queue": "batch"})
+
+    pods = _items(plane, tmp_path, "pods")
+    assert (pods["runs-0"]["gang"], pods["runs-0"]["gangSource"]) == ("job-runs", "kueue")
+    assert (pods["on-0"]["gang"], pods["on-0"]["gangSource"]) == ("on", "volcano")
 
     why = _ktui(plane, tmp_path, "why", f"{NAMESPACE}/job-waits")
     assert why.returncode == 0, why.stderr
