@@ -95,5 +95,5 @@ def controllers(plane: Plane, release: Release) -> list[Controller]:
         Kubelet(plane),
         EvictionController(plane),
         GarbageCollector(plane),
-        AutoscalerController(plane, TRAFFIC),
+        AutoscalerController(plane, TRAFFIC, scale_to_zero=release.scale_to_zero),
     ]

@@ -76,6 +76,7 @@ _ECC: Final = {"key": "gpu.example.com/ecc", "value": "uncorrectable", "effect":
 
 
 _LEFT: Final = {"key": "example.com/maintenance", "value": "fan", "effect": "NoSchedule"}
+_CALM: Final = 45  # seconds before a service scales down: the usual 300 are long for who watches a demo
 _SPARE: Final = (node_name(8), 4)  # a GPU that nothing runs on
 
 
@@ -199,7 +200,9 @@ class Fleet:
         deployment = self._put("Deployment", objects.deployment("serving", name, then, replicas=replicas, spec=spec))
         for gpu in gpus or (0,) * replicas:
             self._run(objects.deployment_pod(deployment, then), 1, node_name(8), gpu, then)
-        hpa = objects.autoscaler("serving", name, then, lowest=lowest, highest=highest, per_replica=per_replica)
+        hpa = objects.autoscaler(
+            "serving", name, then, lowest=lowest, highest=highest, per_replica=per_replica, calm=_CALM
+        )
         if not replicas:
             hpa = objects.conditioned(hpa, then, "ScaledToZero", "True", "ScaledToZero")
         self._put("HorizontalPodAutoscaler", hpa)

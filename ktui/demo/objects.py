@@ -283,8 +283,13 @@ def deployment_pod(deployment_: JSON, now: str) -> JSON:
     return pod(metadata, deployment_["spec"]["template"]["spec"])
 
 
-def autoscaler(namespace: str, name: str, now: str, *, lowest: int, highest: int, per_replica: int) -> JSON:
-    """Scales the Deployment of its name by the length of a queue, so it may scale to zero."""
+def autoscaler(
+    namespace: str, name: str, now: str, *, lowest: int, highest: int, per_replica: int, calm: int = 300
+) -> JSON:
+    """Scales the Deployment of its name by the length of a queue, so it may scale to zero. `calm` is how many seconds it waits
+    before it scales down; the rest of its behaviour is what the API server fills in."""
+    percent = {"type": "Percent", "value": 100, "periodSeconds": 15}
+    pods = {"type": "Pods", "value": 4, "periodSeconds": 15}
     target = {"type": "AverageValue", "averageValue": str(per_replica)}
     external = {"metric": {"name": f"{name}_queue_length"}, "target": target}
     return {
@@ -294,6 +299,10 @@ def autoscaler(namespace: str, name: str, now: str, *, lowest: int, highest: int
             "minReplicas": lowest,
             "maxReplicas": highest,
             "metrics": [{"type": "External", "external": external}],
+            "behavior": {
+                "scaleUp": {"stabilizationWindowSeconds": 0, "selectPolicy": "Max", "policies": [pods, percent]},
+                "scaleDown": {"stabilizationWindowSeconds": calm, "selectPolicy": "Max", "policies": [percent]},
+            },
         },
         "status": {"desiredReplicas": 0, "conditions": []},
     }

@@ -55,6 +55,7 @@ class Plane:
         self.ledger = Ledger(database, resting)
         self.now = now
         self._haste = haste
+        self._began = time.monotonic()
         self._controllers: Sequence[Controller] = ()
         self._queue: dict[tuple[Controller, Item], None] = {}
         self._timers: list[tuple[float, int, Controller, Item]] = []
@@ -92,6 +93,10 @@ class Plane:
     def later(self, seconds: float, controller: Controller, item: Item) -> None:
         due = time.monotonic() + seconds * self._haste
         heapq.heappush(self._timers, (due, next(self._count), controller, item))
+
+    def clock(self) -> float:
+        """Seconds since the plane was made, as controllers count them: haste lets them pass faster."""
+        return (time.monotonic() - self._began) / self._haste
 
     def enqueue(self, controller: Controller, item: Item) -> None:
         self._queue[controller, item] = None

@@ -1,6 +1,6 @@
 """The HorizontalPodAutoscaler controller for External metrics, and the demo's own traffic that those metrics measure.
 
-Rules of autoscaling/v2 in 1.37, without the five minutes that a scale-down waits: nobody watches a demo that long.
+How many replicas a metric calls for is here, in the rules of autoscaling/v2 of 1.37; what becomes of that number is in `scaling`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from msgspec import Struct
 from ktui.demo import objects
 from ktui.demo.mvcc import JSON, Change
 from ktui.demo.plane import Item, Plane
+from ktui.demo.scaling import Decision, History, Range
 from ktui.model.quantity import parse_quantity
 
 _STEP: Final = 20.0  # seconds between two values of a metric
@@ -28,17 +29,21 @@ class Proposal(Struct, frozen=True):
 
 
 class AutoscalerController:
-    """`traffic` is metric → its values in turn, over and over. A metric without values cannot be read."""
+    """`traffic` is metric → its values in turn, over and over. A metric without values cannot be read. `scale_to_zero` is the
+    gate HPAScaleToZero."""
 
     kinds = ("HorizontalPodAutoscaler", "Deployment")
 
-    def __init__(self, plane: Plane, traffic: Mapping[str, Sequence[int]]) -> None:
+    def __init__(self, plane: Plane, traffic: Mapping[str, Sequence[int]], *, scale_to_zero: bool = True) -> None:
         self._plane = plane
         self._traffic = traffic
+        self._scale_to_zero = scale_to_zero
         self._turn = 0
+        self._histories: dict[str, History] = {}  # by the autoscaler's uid
 
     def affected(self, kind: str, change: Change) -> Iterable[Item]:
         if change.type == "DELETED":
+            self._histories.pop(change.object["metadata"]["uid"], None)
             return ()
         if change.type == "ADDED" and kind == "HorizontalPodAutoscaler" and not self._turn:
             self._turn = 1
@@ -70,6 +75,13 @@ class AutoscalerController:
             self._put(objects.conditioned(hpa, now, "ScalingActive", "False", "ScalingDisabled", words))
             return
         ready = (deployment.get("status") or {}).get("readyReplicas", 0)
+        within = Range(hpa["spec"].get("minReplicas", 1), hpa["spec"]["maxReplicas"])
+        history = self._histories.setdefault(hpa["metadata"]["uid"], History(self._plane.clock(), current))
+        if current and not within.lowest <= current <= within.highest:
+            wanted = min(max(current, within.lowest), within.highest)
+            side = "below Spec.MinReplicas" if wanted > current else "above Spec.MaxReplicas"
+            self._rescale(hpa, deployment, wanted, f"Current number of replicas {side}")
+            return
         proposals, unread = self._proposals(hpa, current, ready)
         most = max(proposals, key=lambda each: each.replicas, default=None)
         if most is None or (unread and most.replicas < current):
@@ -78,17 +90,30 @@ class AutoscalerController:
                 reason = "FailedGetExternalMetric"
                 self._put(objects.conditioned(hpa, now, "ScalingActive", "False", reason, words))
             return
-        wanted = min(max(most.replicas, hpa["spec"].get("minReplicas", 1)), hpa["spec"]["maxReplicas"])
-        hpa = _measured(hpa, proposals, most, ready, now)
+        decision = history.decide(hpa["spec"].get("behavior"), self._plane.clock(), current, most.replicas, within)
+        hpa = _measured(hpa, proposals, most, ready, decision, now)
+        # What sleeps has no metric that calls for it when a person raises minReplicas.
+        wanted = decision.replicas if current else max(decision.replicas, within.lowest)
+        why = "All metrics below target"
+        if wanted > current:
+            above = f"external metric {most.metric}(nil) above target"
+            why = above if most.replicas > current else "Current number of replicas below Spec.MinReplicas"
         if wanted != current:
-            hpa = _rescaled(hpa, wanted, current, now)
-            spec = {**deployment["spec"], "replicas": wanted}
-            self._plane.put("Deployment", {**deployment, "spec": spec})
-            side = "above" if wanted > current else "below"
-            words = f"New size: {wanted}; reason: external metric {most.metric}(nil) {side} target"
-            by = "horizontal-pod-autoscaler"
-            self._plane.tell(hpa, "HorizontalPodAutoscaler", "SuccessfulRescale", words, by=by)
-        self._put({**hpa, "status": {**hpa["status"], "desiredReplicas": wanted}})
+            self._rescale(hpa, deployment, wanted, why)
+        else:
+            self._put({**hpa, "status": {**hpa["status"], "desiredReplicas": current}})
+
+    def _rescale(self, hpa: JSON, deployment: JSON, wanted: int, why: str) -> None:
+        current, now = deployment["spec"].get("replicas", 1), self._plane.now()
+        self._plane.put("Deployment", {**deployment, "spec": {**deployment["spec"], "replicas": wanted}})
+        self._histories[hpa["metadata"]["uid"]].scaled(self._plane.clock(), wanted - current)
+        words = f"New size: {wanted}; reason: {why}"
+        self._plane.tell(hpa, "HorizontalPodAutoscaler", "SuccessfulRescale", words, by="horizontal-pod-autoscaler")
+        words = f"the HPA controller was able to update the target scale to {wanted}"
+        hpa = objects.conditioned(hpa, now, "AbleToScale", "True", "SucceededRescale", words)
+        if self._scale_to_zero:
+            hpa = _put_to_sleep(hpa, now) if wanted == 0 else _not_put_to_sleep(hpa, now)
+        self._put({**hpa, "status": {**hpa["status"], "desiredReplicas": wanted, "lastScaleTime": now}})
 
     def _put(self, hpa: JSON) -> None:
         self._plane.put("HorizontalPodAutoscaler", hpa)
@@ -128,7 +153,9 @@ def _asleep(hpa: JSON) -> bool:
     return any(each["type"] == "ScaledToZero" and each["status"] == "True" for each in conditions)
 
 
-def _measured(hpa: JSON, proposals: Sequence[Proposal], most: Proposal, ready: int, now: str) -> JSON:
+def _measured(
+    hpa: JSON, proposals: Sequence[Proposal], most: Proposal, ready: int, decision: Decision, now: str
+) -> JSON:
     status = {
         **hpa["status"],
         "observedGeneration": hpa["metadata"]["generation"],
@@ -137,13 +164,18 @@ def _measured(hpa: JSON, proposals: Sequence[Proposal], most: Proposal, ready: i
     status.pop("currentReplicas", None)  # absent when 0
     if ready:
         status["currentReplicas"] = ready
-    words = "the HPA was able to successfully calculate a replica count from external metric"
-    able = objects.conditioned({**hpa, "status": status}, now, "AbleToScale", "True", "ReadyForNewScale")
-    return objects.conditioned(able, now, "ScalingActive", "True", "ValidMetricFound", f"{words} {most.metric}(nil)")
+    able, limit = decision.able, decision.limit
+    words = f"the HPA was able to successfully calculate a replica count from external metric {most.metric}(nil)"
+    hpa = objects.conditioned({**hpa, "status": status}, now, "AbleToScale", "True", able.reason, able.message)
+    hpa = objects.conditioned(hpa, now, "ScalingActive", "True", "ValidMetricFound", words)
+    return objects.conditioned(hpa, now, "ScalingLimited", str(decision.limited), limit.reason, limit.message)
 
 
-def _rescaled(hpa: JSON, wanted: int, current: int, now: str) -> JSON:
-    asleep = wanted == 0 and current > 0
-    reason = "ScaledToZero" if asleep else "NotScaledToZero"
-    marked = objects.conditioned(hpa, now, "ScaledToZero", "True" if asleep else "False", reason)
-    return {**marked, "status": {**marked["status"], "lastScaleTime": now}}
+def _put_to_sleep(hpa: JSON, now: str) -> JSON:
+    words = "the HPA controller scaled the workload to zero"
+    return objects.conditioned(hpa, now, "ScaledToZero", "True", "ScaledToZero", words)
+
+
+def _not_put_to_sleep(hpa: JSON, now: str) -> JSON:
+    words = "the HPA controller did not scale the workload to zero"
+    return objects.conditioned(hpa, now, "ScaledToZero", "False", "NotScaledToZero", words)

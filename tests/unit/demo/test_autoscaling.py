@@ -35,11 +35,11 @@ def condition(world: World, type_: str) -> JSON:
     return found
 
 
-def scaled(*metrics: JSON, replicas: int) -> World:
+def scaled(*metrics: JSON, replicas: int, calm: int = 0) -> World:
     world = World()
     deployment = objects.deployment("ml", "serve", NOW, replicas=replicas, spec=objects.pod_spec("serve"))
     world.database.put("Deployment", ("ml", "serve"), deployment)
-    hpa = objects.autoscaler("ml", "serve", NOW, lowest=1, highest=9, per_replica=1)
+    hpa = objects.autoscaler("ml", "serve", NOW, lowest=1, highest=9, per_replica=1, calm=calm)
     listed = [{"type": "External", "external": each} for each in metrics]
     world.database.put("HorizontalPodAutoscaler", ("ml", "serve"), {**hpa, "spec": {**hpa["spec"], "metrics": listed}})
     return world
@@ -71,7 +71,42 @@ async def test_with_a_metric_that_cannot_be_read_it_scales_up_but_not_down() -> 
 
 async def test_metrics_take_their_values_in_turn() -> None:
     world = scaled(external("queue", averageValue="10"), replicas=1)
-    async with world.working(AutoscalerController(world.plane, {"queue": (10, 30, 80)})):
+    async with world.working(AutoscalerController(world.plane, {"queue": (10, 30, 70)})):
         await until(lambda: replicas(world) == 3)
-        await until(lambda: replicas(world) == 8)
+        await until(lambda: replicas(world) == 7)
         await until(lambda: replicas(world) == 1)
+
+
+async def test_what_its_window_holds_up_is_said_and_comes_later() -> None:
+    world = scaled(external("queue", averageValue="10"), replicas=4, calm=300)
+    async with world.working(AutoscalerController(world.plane, {"queue": (10,)})):
+        await until(lambda: condition(world, "AbleToScale").get("reason") == "ScaleDownStabilized")
+        assert replicas(world) == 4
+        assert "applying the highest recent recommendation" in condition(world, "AbleToScale")["message"]
+        await until(lambda: replicas(world) == 1)
+    assert "New size: 1; reason: All metrics below target" in world.said()
+
+
+async def test_what_a_policy_or_a_limit_holds_up_is_said() -> None:
+    world = scaled(external("queue", averageValue="10"), replicas=1)
+    async with world.working(AutoscalerController(world.plane, {"queue": (200,)})):
+        await until(lambda: condition(world, "ScalingLimited").get("reason") == "ScaleUpLimit")
+        await until(lambda: replicas(world) == 9)
+        await until(lambda: condition(world, "ScalingLimited").get("reason") == "TooManyReplicas")
+    assert condition(world, "ScalingLimited")["status"] == "True"
+
+
+@pytest.mark.parametrize("gate", [True, False])
+async def test_sleep_is_told_of_where_there_is_any(gate: bool) -> None:
+    world = scaled(external("queue", averageValue="10"), replicas=1)
+    async with world.working(AutoscalerController(world.plane, {"queue": (30,)}, scale_to_zero=gate)):
+        await until(lambda: replicas(world) == 3)
+        await until(lambda: condition(world, "AbleToScale").get("reason") == "ReadyForNewScale")
+    assert condition(world, "ScaledToZero").get("reason") == ("NotScaledToZero" if gate else None)
+
+
+async def test_replicas_beyond_the_limits_are_brought_back_whatever_is_measured() -> None:
+    world = scaled(external("unknown", averageValue="10"), replicas=30)
+    async with world.working(AutoscalerController(world.plane, {})):
+        await until(lambda: replicas(world) == 9)
+    assert "New size: 9; reason: Current number of replicas above Spec.MaxReplicas" in world.said()
