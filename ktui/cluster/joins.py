@@ -18,6 +18,8 @@ from ktui.model.taintrule import DeviceTaintRule
 from ktui.model.volcano import GROUP_ANNOTATIONS, VolcanoPodGroup
 from ktui.model.workload import Workload
 
+_NAME_LABEL = "app.kubernetes.io/name"
+
 Selection = tuple[str | None, str | None, str | None]
 """What a taint rule selects: (driver, pool, device), None for any."""
 
@@ -47,6 +49,7 @@ def _pods_alike(old: Pod, new: Pod) -> bool:
         and old.metadata.owner_references == new.metadata.owner_references
         and _groups_beside_alike(old, new)
         and attempted_by(old) == attempted_by(new)
+        and exporter_node(old) == exporter_node(new)
     )
 
 
@@ -90,6 +93,15 @@ def pod_node(pod: Pod) -> tuple[str, ...]:
     """The node that the pod takes something of: none once it has finished."""
     node = pod.spec.node_name
     return (node,) if node and not pod.finished else ()
+
+
+def exporter_node(pod: Pod) -> tuple[str, ...]:
+    """The node whose GPUs a DCGM exporter's pod has figures of: its own. The labels are those of NVIDIA's GPU Operator and of the
+    exporter's chart."""
+    labels = pod.metadata.labels
+    if not labels or (labels.get("app") != "nvidia-dcgm-exporter" and labels.get(_NAME_LABEL) != "dcgm-exporter"):
+        return ()
+    return pod_node(pod)
 
 
 def other_scheduler(pod: Pod) -> tuple[str, ...]:

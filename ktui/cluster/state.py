@@ -22,6 +22,7 @@ from ktui.cluster.pools import Pool, PublishedDevice, assemble
 from ktui.cluster.sources import gang_key
 from ktui.cluster.store import Delta
 from ktui.cluster.timeline import Timeline
+from ktui.cluster.usage import Usage
 from ktui.model.autoscaler import HorizontalPodAutoscaler
 from ktui.model.claim import ResourceClaim, ResourceClaimTemplate
 from ktui.model.compositepodgroup import CompositePodGroup
@@ -35,6 +36,7 @@ from ktui.model.pod import Pod
 from ktui.model.podgroup import PodGroup
 from ktui.model.resourceslice import Device, DeviceId, PoolId, ResourceSlice
 from ktui.model.taintrule import DeviceTaintRule
+from ktui.model.usage import UsageReport
 from ktui.model.volcano import VolcanoPodGroup, VolcanoQueue
 from ktui.model.workload import Workload
 
@@ -61,7 +63,8 @@ _QUEUES = ("KueueClusterQueue", "KueueLocalQueue", "VolcanoQueue")
 
 class Dirty(Struct):
     """Rows to recompute, by entity; `streams` when a source changed its state. Rows also say whether a kind can be read at
-    all: when `Cluster.readable` changes for one, they are all to be computed again."""
+    all: when `Cluster.readable` changes for one, they are all to be computed again. `figures`: of `Cluster.usage`, of no matter
+    which rows."""
 
     gangs: set[Key] = field(default_factory=set)
     devices: set[DeviceId] = field(default_factory=set)
@@ -73,6 +76,7 @@ class Dirty(Struct):
     pods: set[Key] = field(default_factory=set)
     timeline: set[int] = field(default_factory=set)
     streams: bool = False
+    figures: bool = False
 
     def merge(self, other: Dirty) -> None:
         self.gangs |= other.gangs
@@ -85,6 +89,7 @@ class Dirty(Struct):
         self.pods |= other.pods
         self.timeline |= other.timeline
         self.streams |= other.streams
+        self.figures |= other.figures
 
     def __bool__(self) -> bool:
         rows = (
@@ -97,7 +102,7 @@ class Dirty(Struct):
             self.workloads,
             self.pods,
         )
-        return self.streams or bool(self.timeline) or any(rows)
+        return self.streams or self.figures or bool(self.timeline) or any(rows)
 
     @property
     def triage(self) -> set[TriageKey]:
@@ -124,6 +129,7 @@ class Cluster:
         self.pods_by_claim: Index[Key] = Index(joins.pod_claims)
         self.pods_by_node: Index[str] = Index(joins.pod_node)
         self.pods_by_owner: Index[str] = Index(joins.pod_owner)
+        self.exporters_by_node: Index[str] = Index(joins.exporter_node)
         self.pods_by_awaited_template: Index[Key] = Index(joins.awaited_templates)
         self.pods_by_scheduler: Index[str] = Index(joins.other_scheduler)
         self.attempts_by_scheduler: Index[str] = Index(joins.attempted_by)
@@ -151,6 +157,7 @@ class Cluster:
                 self.pods_by_claim,
                 self.pods_by_node,
                 self.pods_by_owner,
+                self.exporters_by_node,
                 self.pods_by_awaited_template,
                 self.pods_by_scheduler,
                 self.attempts_by_scheduler,
@@ -173,6 +180,7 @@ class Cluster:
         self.gang_journal: Journal[Key] = Journal()  # gangs of which a row may look different
         self.pool_journal: Journal[PoolId] = Journal()  # pools of which a slice changed
         self.timeline = Timeline()  # filled by whoever knows the time
+        self.usage = Usage()  # filled by whoever asks for it
         self._derived: dict[object, object] = {}
         self.sight = 0  # another number whenever other kinds may be readable
 
@@ -189,6 +197,11 @@ class Cluster:
         """Take one frame a little at a time: a long list gives several parts, between which others may have their turn. The
         state is consistent at each of them, but no other frame may be applied before the last. `see` is shown each change."""
         yield from self._take_all(self._moment.deltas(frame), see, streams=isinstance(frame, Listed | StreamState))
+
+    def measure(self, report: UsageReport) -> Dirty:
+        """Take figures of what is used."""
+        self.usage.take(report)
+        return Dirty(figures=True)
 
     def become(self, moment: Moment) -> Iterator[Dirty]:
         """Go to another moment, a little at a time as in `steps`; going to yet another one may begin before the last part."""

@@ -126,6 +126,7 @@ def _session(incident: Incident, size: int, release: Release, record: Output | N
     session = Session(Target(context="DEMO", server="127.0.0.1", user=DEMO_USER), feed)
     if isinstance(session.feed, LiveFeed):
         session.feed.introduce = lambda version, user: introduce(session, version, user)
+        session.feed.figures = session.measure
     if record is not None:
         tape.start_on(record)
     return session

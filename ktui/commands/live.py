@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from ktui.actions.desk import Desk
     from ktui.kube.connection import Connection
     from ktui.kube.credentials import Credentials
+    from ktui.kube.usagepoll import UsagePoll
     from ktui.model.frame import Frame
     from ktui.model.meta import Key
+    from ktui.model.usage import UsageReport, Wanted
     from ktui.recording.output import Output
     from ktui.recording.tape import Tape
 
@@ -91,6 +93,7 @@ class LiveOpener:
         if isinstance(session.feed, LiveFeed):
             session.feed.introduce = lambda version, user: introduce(session, version, user)
             session.feed.credentials = lambda: used[-1] if used else None
+            session.feed.figures = session.measure
         if self._record is not None:
             tape.start_on(self._record)
             self._record = None
@@ -111,7 +114,8 @@ class LiveFeed:
     """Watches one cluster while it runs. `introduce` is told the server's version and our user once they are known.
 
     `tape` gets the frames from whoever made `connect`; its recording ends with the feed. `tell` is told of actions.
-    `credentials` may come from a plug-in that takes its time.
+    `credentials` may come from a plug-in that takes its time. `figures` gets what is used, while `measure` is told that somebody
+    looks.
     """
 
     def __init__(
@@ -127,7 +131,9 @@ class LiveFeed:
         self._connection: Connection | None = None
         self._desk: Desk | None = None
         self._tell = tell
+        self._poll: UsagePoll | None = None
         self.introduce: Callable[[str, str], object] = _nobody
+        self.figures: Callable[[UsageReport], object] = _nowhere
         self.credentials: Callable[[], Credentials | None] = _none
 
     def now(self) -> float:
@@ -135,10 +141,19 @@ class LiveFeed:
 
     async def run(self) -> None:
         from ktui.errors import KtuiError
+        from ktui.kube.usagepoll import UsagePoll
         from ktui.views.registry import VIEWS
 
         kinds = dict.fromkeys(kind for view in VIEWS.values() for kind in (*view.kinds, *view.joins))
         self._connection = connection = self._connect()
+        self._poll = UsagePoll(
+            connection.transport,
+            lambda: connection.served,
+            self.figures,
+            namespaces=self._namespaces,
+            fallback=connection.transport.target.namespace,
+        )
+        polling = asyncio.create_task(self._poll.run())
         try:
             await connection.start(kinds, self._namespaces)
             await self._introduce(connection)
@@ -146,7 +161,8 @@ class LiveFeed:
             # Not what was opened: nothing may be done to it by mistake, and its rows are not those of the one that was.
             raise KtuiError("another cluster answers at this address now; what is shown is of the one before")
         finally:
-            self._connection = self._desk = None
+            self._connection = self._desk = self._poll = None
+            polling.cancel()
             try:
                 await connection.stop()
             finally:  # when the program ends, the loop cancels once more what the screens have cancelled already
@@ -155,6 +171,10 @@ class LiveFeed:
     def retry_now(self) -> None:
         if self._connection is not None:
             self._connection.retry_now()
+
+    def measure(self, wanted: Wanted) -> None:
+        if self._poll is not None:
+            self._poll.want(wanted)
 
     def awaited(self) -> tuple[str, float] | None:
         credentials = self.credentials()
@@ -219,6 +239,10 @@ class LiveFeed:
 
 def _nobody(_version: str, _user: str) -> None:
     """Nobody wants to know."""
+
+
+def _nowhere(_: UsageReport) -> None:
+    """Nobody shows figures."""
 
 
 def _none() -> None:

@@ -5,7 +5,7 @@ Widths measured from content would move the columns under the eye of whoever rea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
@@ -21,13 +21,13 @@ class Placed(Struct, frozen=True):
     width: int
 
 
-def place(columns: Sequence[Column], width: int) -> tuple[Placed, ...]:
-    """Columns, in order, that share `width` cells.
+def place(columns: Sequence[Column], width: int, hidden: Collection[int] = ()) -> tuple[Placed, ...]:
+    """Columns, in order, that share `width` cells; those that are `hidden` have no part in it.
 
     Wide columns go first, then the one of lowest priority (the right-most of equals), until the minimum widths fit; one
     always stays, cut to the width if it must. What is left over is shared by weight.
     """
-    shown = list(range(len(columns)))
+    shown = [index for index in range(len(columns)) if index not in hidden]
     while len(shown) > 1 and _minimum(columns, shown) > width:
         shown.remove(min(reversed(shown), key=lambda index: (not columns[index].wide, columns[index].priority)))
     if not shown:

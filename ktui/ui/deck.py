@@ -62,6 +62,8 @@ class Deck:
             self._rebase(self._changed_sight())
         for view, model in self._models.items():
             model.invalidate(getattr(changes, view))
+            if changes.figures:
+                model.refigure()
         if self.map is not None:
             self.map.invalidate(changes.devices)
 

@@ -116,8 +116,9 @@ def awaited(session: Session) -> tuple[str, float] | None:
     return session.feed.awaited() if isinstance(session.feed, LoggingIn) else None
 
 
-def state(session: Session, model: ViewModel, now: float, failure: str) -> tuple[list[Part], Line]:
-    """Left: the state of the view's sources (or why the feed ended) and the filter. Right: how many rows of how many."""
+def state(session: Session, model: ViewModel, now: float, failure: str, figures: str = "") -> tuple[list[Part], Line]:
+    """Left: the state of the view's sources (or why the feed ended), the filter, and why there are no `figures` of what is used.
+    Right: how many rows of how many."""
     from ktui.model.time import format_age
     from ktui.ui.streams import view_state
 
@@ -140,6 +141,8 @@ def state(session: Session, model: ViewModel, now: float, failure: str) -> tuple
         )
     if model.marks:
         left.append(Part((Cell(f"{len(model.marks):,} marked", "accent"),), priority=7))
+    if figures:
+        left.append(Part((Cell(figures, "warn"),), priority=5))
     if model.behind:
         left.append(Part((Cell(f"preparing {model.behind:,} rows", "dim"),), priority=6))
     return left, _count(session, model)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from ktui.cluster.state import Cluster
 from ktui.model.resourceslice import DeviceId, PoolId
 from ktui.views import devicemap
+from ktui.views.base import Cell
 from ktui.views.devicemap import MapLine
 
 
@@ -39,6 +40,10 @@ class MapModel:
         if pool not in self._lines:
             self._lines[pool] = devicemap.line(self._cluster, pool)
         return self._lines[pool]
+
+    def figures(self, position: int) -> tuple[Cell, ...]:
+        """What is used of a pool, now."""
+        return devicemap.figures(self._cluster, self.pools[position])
 
     def locate_cursor(self) -> int:
         return self._positions.get(self._cursor, 0) if self._cursor is not None else 0

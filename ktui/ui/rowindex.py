@@ -8,12 +8,12 @@ sort happens only when the sort column changes or a batch is large.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias, cast
 
 from msgspec import Struct
 
-from ktui.views.base import Row, RowKey, SortValue, search_text
+from ktui.views.base import Column, Row, RowKey, SortValue, search_text
 
 # (twice the part, one more for a word; value; key): numbers before words, so that the two are never compared. Keys of one view
 # compare.
@@ -46,7 +46,9 @@ class Filter(Struct, frozen=True):
 class RowIndex:
     """Rows by key, in the order of one column, ties by key; parts stay one below the other whatever the order."""
 
-    def __init__(self) -> None:
+    def __init__(self, columns: Sequence[Column] = ()) -> None:
+        """`columns` of the rows."""
+        self._columns = columns
         self._entries: dict[RowKey, _Entry] = {}
         self._all: list[_Place] = []
         self._shown: list[_Place] = self._all  # the same list while nothing is filtered out
@@ -177,7 +179,7 @@ class RowIndex:
         old = self._entries.get(key)
         if old is not None and old.place == place:
             place = old.place
-        text = search_text(row)
+        text = search_text(row, self._columns)
         entry = self._entries[key] = _Entry(row.uid, row.sort, text, row.namespace, row.problem, row.part, place)
         return entry
 

@@ -23,6 +23,7 @@ from ktui.cluster.timeline import Change, Timeline
 from ktui.diagnose.diagnoses import diagnoses_of
 from ktui.model.frame import Frame, Listed
 from ktui.model.meta import Key
+from ktui.model.usage import UsageReport, Wanted
 
 if TYPE_CHECKING:
     from ktui.recording.tape import Tape
@@ -111,6 +112,15 @@ class Reading(Protocol):
 
     async def read(self, kind: str, key: Key) -> dict[str, object] | None:
         """The object as JSON values; None when it is gone. Raises KtuiError."""
+        ...
+
+
+@runtime_checkable
+class Measuring(Protocol):
+    """A feed that can be asked what is used, and gives what it learns to `Session.measure`."""
+
+    def measure(self, wanted: Wanted) -> None:
+        """What figures are shown of from now on; nothing else is asked for."""
         ...
 
 
@@ -263,6 +273,10 @@ class Session:
     def _note(self, dirty: Dirty) -> None:
         self._dirty.merge(dirty)
         self._changed = True
+
+    def measure(self, report: UsageReport) -> None:
+        """Take figures of what is used. They are of this moment, not of the feed: nothing that waits is overtaken by them."""
+        self._note(self.cluster.measure(report))
 
     @property
     def busy(self) -> bool:

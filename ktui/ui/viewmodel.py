@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from ktui.cluster.state import Cluster
+from ktui.cluster.usage import offers
 from ktui.ui.rowindex import Filter, RowIndex
 from ktui.views.base import Parted, Row, RowKey, View
 
@@ -19,7 +20,7 @@ _KEPT_ROWS = 1024  # several screens
 class ViewModel:
     def __init__(self, view: View, cluster: Cluster) -> None:
         self.view = view
-        self.index = RowIndex()
+        self.index = RowIndex(view.columns)
         self.marks: dict[RowKey, str] = {}
         self._cluster = cluster
         self._rows: dict[RowKey, Row] = {}
@@ -51,6 +52,20 @@ class ViewModel:
             self.invalidate(reversed(list(view.keys_reading(self._cluster, kinds))))
         elif kinds.intersection((*view.kinds, *view.joins)):
             self.rebase(self._cluster)
+
+    def refigure(self) -> None:
+        """Other figures of what is used: painted rows are made anew when they are looked at, the others only where the order
+        follows from figures."""
+        if any(column.needs for column in self.view.columns):
+            self._rows.clear()
+            if self.view.columns[self.index.column].needs:
+                self.invalidate(self.index.keys())
+
+    @property
+    def hidden(self) -> frozenset[int]:
+        """Columns of figures that this cluster does not have."""
+        columns = enumerate(self.view.columns)
+        return frozenset(i for i, column in columns if column.needs and not offers(self._cluster, column.needs))
 
     @property
     def behind(self) -> int:
@@ -101,6 +116,8 @@ class ViewModel:
 
     def sort_by(self, column: int, *, descending: bool) -> None:
         self.index.sort_by(column, descending=descending)
+        if self.view.columns[column].needs:
+            self.invalidate(self.index.keys())  # rows that nobody looked at have figures of long ago
 
     # --- cursor: follows its row; when the row goes, it stays where it was ---
 

@@ -7,7 +7,7 @@ To add a column: one `Column` and one cell in the view's module. To add a view: 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
@@ -29,7 +29,8 @@ class Cell(Struct, frozen=True, gc=False):
 
 class Column(Struct, frozen=True):
     """`width` is the least, `weight` the share of what is left over; when it gets narrow, the column with the lowest
-    `priority` goes first. An "age" column shows the time since `Row.since`; its cell is only its style."""
+    `priority` goes first. An "age" column shows the time since `Row.since`; its cell is only its style. One that `needs` figures
+    of what is used is there only where they are to be had (`ktui.cluster.usage`); nobody says which rows they change."""
 
     id: str
     title: str
@@ -38,6 +39,7 @@ class Column(Struct, frozen=True):
     priority: int = 5
     kind: Literal["text", "number", "age"] = "text"
     wide: bool = False  # only with -o wide, and on screens that have room
+    needs: Literal["", "metrics", "gpus"] = ""
 
 
 class Row(Struct, frozen=True):
@@ -148,8 +150,10 @@ def text(value: object, style: Style = "") -> Cell:
     return Cell("" if value is None else str(value), style)
 
 
-def search_text(row: Row) -> str:
-    """What a filter looks in: all cells, lower case."""
+def search_text(row: Row, columns: Sequence[Column] = ()) -> str:
+    """What a filter looks in: all cells, lower case, without figures of what is used, which are others every moment."""
+    if any(column.needs for column in columns):
+        return " ".join(cell.text for column, cell in zip(columns, row.cells, strict=True) if not column.needs).lower()
     return " ".join(cell.text for cell in row.cells).lower()
 
 

@@ -14,6 +14,7 @@ from ktui.model.resourceslice import DeviceId, PoolId
 from ktui.views.base import Cell
 from ktui.views.devices import STYLES, numa_of
 from ktui.views.shared import gang_or_pod
+from ktui.views.usage import fleet_cells
 
 
 class MapCell(Struct, frozen=True):
@@ -55,6 +56,14 @@ def line(cluster: Cluster, pool_id: PoolId) -> MapLine | None:
         total=len(infos),
         summary=tuple(_summary(cluster, pool, infos)),
     )
+
+
+def figures(cluster: Cluster, pool_id: PoolId) -> tuple[Cell, ...]:
+    """What the pool's devices use, as far as an exporter tells; made for lines that are on the screen."""
+    pool = cluster.pool(pool_id)
+    if pool is None or not pool.node or cluster.usage.gpus(pool.node) is None:
+        return ()
+    return tuple(fleet_cells(cluster, pool.node, ((*pool_id, name) for name in pool.devices)))
 
 
 def _summary(cluster: Cluster, pool: Pool, infos: list[DeviceInfo]) -> Iterable[Cell]:

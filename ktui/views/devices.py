@@ -14,6 +14,7 @@ from ktui.cluster.history import device_history
 from ktui.cluster.nodesoftware import NodeSoftware, node_software
 from ktui.cluster.sharing import DeviceSharing
 from ktui.cluster.state import Cluster
+from ktui.cluster.usage import gpu_usage
 from ktui.model.claim import AllocationResult, ResourceClaim
 from ktui.model.quantity import format_bytes, parse_quantity
 from ktui.model.resourceslice import NUMA_NODE, Device, DeviceId, attribute
@@ -24,6 +25,7 @@ from ktui.views.eviction import tolerance
 from ktui.views.shared import attribute_text, device_full, device_text
 from ktui.views.taints import taint_document
 from ktui.views.timeline import change_line
+from ktui.views.usage import gpu_cells, gpu_document, gpu_lines, gpu_sort, node_lines
 
 STYLES: Final[dict[DeviceState, Style]] = {
     "free": "dim",
@@ -64,6 +66,10 @@ class DevicesView:
         Column("model", "MODEL", 8, 1, priority=4),
         Column("numa", "NUMA", 4, 0, priority=3, kind="number"),
         Column("memory", "MEMORY", 7, 0, priority=2),
+        Column("util", "UTIL", 4, 0, priority=5, kind="number", needs="gpus"),
+        Column("used", "USED", 7, 0, priority=3, kind="number", needs="gpus"),
+        Column("temperature", "TEMP", 4, 0, priority=2, kind="number", needs="gpus"),
+        Column("xid", "XID", 5, 0, priority=5, needs="gpus"),
         Column("users", "ALLOCATED TO", 16, 4, priority=7),
         Column("taints", "TAINTS", 14, 3, priority=6),
         Column("driver", "DRIVER", 12, 2, priority=1),
@@ -82,6 +88,7 @@ class DevicesView:
         users = users_text(info)
         taints = " ".join(taint.text for taint in info.taints) or _trouble(cluster, info)
         style = STYLES.get(info.state, "")
+        usage = gpu_usage(cluster, info.node, info.id)
         cells = (
             Cell(pool),
             Cell(name),
@@ -89,12 +96,14 @@ class DevicesView:
             Cell(model),
             Cell(numa),
             Cell(memory),
+            *gpu_cells(usage),
             Cell(users, "bad" if info.conflict else ""),
             Cell(taints, style if info.state not in ("free", "used") else ""),
             Cell(driver, "dim"),
         )
         amount = parse_quantity(_capacity(device, driver))
-        sort = (pool, name, info.state, model, numa, float(amount or 0), users, taints, driver)
+        own = (pool, name, info.state, model, numa, float(amount or 0))
+        sort = (*own, *gpu_sort(usage), users, taints, driver)
         problem = info.state not in ("free", "used", "blocked", "unknown") or info.conflict
         return Row(key=info.id, cells=cells, sort=sort, uid=device_full(info.id), problem=problem)
 
@@ -135,6 +144,7 @@ class DevicesView:
         ]
         sections = [
             Section(f"Device {device_full(info.id)}", about),
+            Section("Usage", tuple(gpu_lines(cluster, info.node, info.id, now))),
             Section("Taints", tuple((Cell(f"{t.text}  ", "bad"), Cell(_from(t.rule), "dim")) for t in info.taints)),
             Section("Claims", tuple(held)),
             Section("Counters it draws on", tuple(counter_lines(cluster, info))),
@@ -145,7 +155,10 @@ class DevicesView:
                 "Attributes",
                 pairs(*((name, attribute_text(v)) for name, v in sorted((device.attributes or {}).items()))),
             ),
-            Section(f"Node {info.node}", _software(node_software(cluster, info.node))),
+            Section(
+                f"Node {info.node}",
+                (*node_lines(cluster, info.node, now), *_software(node_software(cluster, info.node))),
+            ),
             Section("Capacity", pairs(*((name, v.value) for name, v in sorted((device.capacity or {}).items())))),
         ]
         return tuple(section for section in sections if section.lines)
@@ -182,6 +195,7 @@ class DevicesView:
             "nodeSoftware": to_builtins(node_software(cluster, info.node)),
             "attributes": {name: attribute_text(value) for name, value in (device.attributes or {}).items()},
             "capacity": {name: str(value.value) for name, value in (device.capacity or {}).items()},
+            "usage": gpu_document(cluster, info.node, info.id),
             **sharing_document(cluster, info),
         }
 

@@ -45,6 +45,7 @@ from ktui.views.shared import (
     time_text,
 )
 from ktui.views.taints import taint_document
+from ktui.views.usage import amounts_cells, amounts_sort, gpu_line, node_lines, pod_document, pod_lines
 
 _BAD_NEWS: Final = ("DisruptionTarget", RESIZE_PENDING, RESIZE_IN_PROGRESS)
 """Conditions of a pod that are no good news when they are True."""
@@ -73,6 +74,8 @@ class PodsView(ObjectsView):
         Column("node", "NODE", 10, 2, priority=6),
         Column("gang", "GANG", 10, 2, priority=3),
         Column("age", "AGE", 6, 0, priority=5, kind="age"),
+        Column("cpu", "CPU", 5, 0, priority=2, kind="number", needs="metrics"),
+        Column("memory", "MEM", 7, 0, priority=2, kind="number", needs="metrics"),
         Column("devices", "DEVICES", 16, 4, priority=7),
     )
 
@@ -95,6 +98,8 @@ class PodsView(ObjectsView):
         created = parse_time(pod.metadata.creation_timestamp)
         node = pod.spec.node_name or ""
         gang = next(iter(gangs_of(cluster, pod)), "")
+        usage = cluster.usage.pod(pod.key)
+        used = usage.amounts if usage is not None else None
         cells = (
             Cell(pod.namespace),
             Cell(pod.name),
@@ -102,12 +107,13 @@ class PodsView(ObjectsView):
             Cell(node or "-", "" if node else "dim"),
             Cell(gang, "dim"),
             Cell("", "dim"),
+            *amounts_cells(used),
             Cell(shown, style),
         )
         return Row(
             key=pod.key,
             cells=cells,
-            sort=(pod.namespace, pod.name, sign or word, node, gang, -(created or 0.0), shown),
+            sort=(pod.namespace, pod.name, sign or word, node, gang, -(created or 0.0), *amounts_sort(used), shown),
             uid=pod.metadata.uid,
             namespace=pod.namespace,
             since=created,
@@ -139,6 +145,8 @@ class PodsView(ObjectsView):
             Section("Why it waits", waits),
             Section("Preemption", pod_preemption(cluster, pod, now)),
             Section("Containers and their devices", tuple(containers)),
+            Section("Usage", tuple(pod_lines(cluster, pod, now))),
+            Section(f"Node {pod.spec.node_name}", tuple(node_lines(cluster, pod.spec.node_name or "", now))),
             Section("Extended resources", tuple(extended_lines(cluster, pod, found))),
             Section("Resources (request/limit)", tuple(resource_lines(pod, now))),
             Section("Together", tuple(placement_lines(cluster, _distinct(found)))),
@@ -182,6 +190,7 @@ class PodsView(ObjectsView):
                 }
                 for c in found
             ],
+            "usage": pod_document(cluster, pod),
             "extended": extended_documents(cluster, pod, found),
             "memoryQoS": memory_document(cluster, pod),
             "alignment": placement_document(cluster, _distinct(found)),
@@ -231,6 +240,8 @@ def _container(
             Cell(f"{use.claim} · {use.result.request}  ", "dim"),
             Cell(extra, style),
         )
+        if line := gpu_line(cluster, pod.spec.node_name or "", use.device):
+            yield (Cell("    "), *line)
     if note := silence(pod, container):
         yield (Cell(f"  health: {note}", "dim"),)
     for name, state in container.waiting:

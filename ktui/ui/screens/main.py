@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from ktui.model.meta import Key
     from ktui.ui.acting import Actor
     from ktui.ui.deck import Deck
-    from ktui.ui.session import Opener, Session
+    from ktui.ui.measuring import Shown
+    from ktui.ui.session import Measuring, Opener, Session
     from ktui.ui.taping import Taper
     from ktui.ui.viewmodel import ViewModel
     from ktui.ui.whypane import WhyPane
@@ -92,6 +93,7 @@ class MainScreen(Screen[None]):
         self._feeding: Worker[None] | None = None
         self._actor: Actor | None = None
         self._why: WhyPane | None = None
+        self._measuring: Measuring | None = None  # that was told what is looked at
 
     # --- the first frame: nothing that reads a cluster is imported yet ---
 
@@ -287,7 +289,6 @@ class MainScreen(Screen[None]):
             *frame.header(session, self._glyphs, now, self._way_back()),
             alarm=frame.is_alarming(session.target, session.player),
         )
-        self._bar("state").set_parts(*frame.state(session, model, now, self._failure if self._live is None else ""))
         if not len(model.index):
             self._table.set_placeholder(frame.emptiness(session, model, now))
         if self._device_map is not None and self.has_class("-map"):
@@ -296,6 +297,8 @@ class MainScreen(Screen[None]):
             self._table.set_headings(frame.headings(session, model, now))
             self._table.update()
         self._paint_detail(session, model)
+        failure = self._failure if self._live is None else ""
+        self._bar("state").set_parts(*frame.state(session, model, now, failure, self._measure(session, model)))
         hint = guide.hint(session, self._view, opened=self.has_class("-detail"))
         self.set_class(bool(hint), "-guided")
         self._bar("hint").set_parts(hint)
@@ -318,6 +321,39 @@ class MainScreen(Screen[None]):
         pager = self.query_one("#detail", Pager)
         pager.set_lines(lines or [(Cell("gone", "dim"),)], keep_place=key == self._detail_key)
         self._detail_key = key
+
+    # --- what is used: asked for while it is on the screen ---
+
+    def _measure(self, session: Session, model: ViewModel) -> str:
+        """Tell the feed whose figures are looked at; a session that is no longer shown, that nobody looks. Why they are missing
+        or old, "" where they are not."""
+        from ktui.model.usage import Wanted
+        from ktui.ui.measuring import shown_nodes, wanted
+        from ktui.ui.session import Measuring
+        from ktui.views.usage import trouble
+
+        feed = session.feed if isinstance(session.feed, Measuring) else None
+        if self._measuring is not None and self._measuring is not feed:
+            self._measuring.measure(Wanted())
+        self._measuring = feed
+        if feed is None:
+            return ""
+        shown = self._shown(model)
+        feed.measure(wanted(session.cluster, shown))
+        return trouble(session.cluster, shown.view, shown_nodes(session.cluster, shown)) if shown.needs or shown.pools else ""
+
+    def _shown(self, model: ViewModel) -> Shown:
+        from ktui.ui.measuring import Shown
+
+        detail, on_map = self.has_class("-detail") and not self.has_class("-why"), self.has_class("-map")
+        covered = on_map or (self.has_class("-detail") and self.has_class("-narrow"))
+        return Shown(
+            view=model.view.id,
+            rows=() if covered else self._table.keys_on_screen,
+            needs=frozenset() if covered else self._table.shown_needs,
+            pools=self._device_map.pools_on_screen if self._device_map is not None and on_map else (),
+            opened=self._row if detail else None,
+        )
 
     def _paint_why(self, session: Session, subject: Subject) -> None:
         if self._why is None:

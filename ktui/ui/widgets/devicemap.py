@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from textual import events
 from textual.geometry import Region, Size
@@ -12,12 +12,13 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
+from ktui.model.resourceslice import PoolId
 from ktui.ui.glyphs import Glyphs
 from ktui.ui.mapmodel import MapModel
 from ktui.ui.paint import Piece, strip
 from ktui.ui.widgets.moves import target
 from ktui.ui.widgets.painted import Painted
-from ktui.views.base import Style
+from ktui.views.base import Cell, Style
 from ktui.views.devicemap import MapCell, MapLine
 
 # State to (attribute of Glyphs, tone): a symbol and a colour of its own for each.
@@ -44,6 +45,14 @@ _COUNT: Final = 12
 _LOOSE: Final = 16  # devices of a pool that stand apart; more are set close
 
 
+class _Shown(NamedTuple):
+    """What decides how a line looks."""
+
+    line: MapLine | None
+    cursor: bool = False
+    figures: tuple[Cell, ...] = ()
+
+
 class DeviceMap(Painted, ScrollView, can_focus=True, inherit_bindings=False):
     """Lines on demand, as in the table. The last line of the widget is the legend."""
 
@@ -53,7 +62,7 @@ class DeviceMap(Painted, ScrollView, can_focus=True, inherit_bindings=False):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
         self._model: MapModel | None = None
-        self._lines: dict[int, tuple[MapLine | None, bool]] = {}
+        self._lines: dict[int, _Shown] = {}
 
     def show(self, model: MapModel) -> None:
         self._model = model
@@ -77,19 +86,25 @@ class DeviceMap(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         if y == self.size.height - 1:
             return strip(self._legend(), width, self.ink(), ascii_only=ascii_only)
         shown = self._lines[y] = self._shown(y)
-        line, cursor = shown
-        if line is None:
+        if shown.line is None:
             return strip((), width, self.ink())
-        return strip(self._pieces(line, cursor=cursor), width, self.ink(line=_line(cursor)), ascii_only=ascii_only)
+        pieces = self._pieces(shown.line, shown)
+        return strip(pieces, width, self.ink(line=_line(shown.cursor)), ascii_only=ascii_only)
 
-    def _shown(self, y: int) -> tuple[MapLine | None, bool]:
+    @property
+    def pools_on_screen(self) -> tuple[PoolId, ...]:
+        top, height = self.scroll_offset.y, self.size.height - 1
+        return tuple(self._model.pools[top : top + height]) if self._model is not None else ()
+
+    def _shown(self, y: int) -> _Shown:
         position = self.scroll_offset.y + y
         if self._model is None or position >= len(self._model.pools):
-            return (None, False)
-        return (self._model.line(position), position == self._model.locate_cursor())
+            return _Shown(None)
+        cursor = position == self._model.locate_cursor()
+        return _Shown(self._model.line(position), cursor, self._model.figures(position))
 
-    def _pieces(self, line: MapLine, *, cursor: bool) -> Iterator[Piece]:
-        ground = _line(cursor)
+    def _pieces(self, line: MapLine, shown: _Shown) -> Iterator[Piece]:
+        cursor, ground = shown.cursor, _line(shown.cursor)
         yield Piece(self.glyphs.cursor if cursor else " ", self.ink("accent", ground), _GUTTER)
         yield Piece(line.label, self.ink(line=ground), _LABEL)
         yield Piece(f"  {line.used} of {line.total}", self.ink("dim", ground), _COUNT)
@@ -99,7 +114,7 @@ class DeviceMap(Painted, ScrollView, can_focus=True, inherit_bindings=False):
                 yield Piece(f"{self.glyphs.group}{gap}", self.ink("dim", ground))
             for device in group:
                 yield _device(device, self.glyphs, self, ground, gap)
-        for cell in line.summary:
+        for cell in (*shown.figures, *line.summary):
             yield Piece("  ", self.ink(line=ground))
             yield Piece(cell.text, self.ink(cell.style, ground))
 

@@ -74,6 +74,7 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         self._model: ViewModel | None = None
         self._placeholder: tuple[Line, ...] = ()
         self._placed: tuple[Placed, ...] = ()
+        self._hidden: frozenset[int] = frozenset()
         self._headings: tuple[Heading, ...] = ()
         self._lines: dict[int, _Shown | Heading | None] = {}  # by screen line, as last drawn
         self._strips: dict[tuple[RowKey, str, bool, bool], tuple[Row, Strip]] = {}
@@ -90,6 +91,19 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
     def shown_columns(self) -> tuple[int, ...]:
         """Indexes of the view's columns that there is room for; at least one."""
         return tuple(placed.index for placed in self._placed)
+
+    @property
+    def shown_needs(self) -> frozenset[str]:
+        """What the figures in the columns that are shown come from."""
+        columns = self._model.view.columns if self._model is not None else ()
+        return frozenset(columns[index].needs for index in self.shown_columns) - {""}
+
+    @property
+    def keys_on_screen(self) -> tuple[RowKey, ...]:
+        """The keys of the rows that are on the screen."""
+        model, top = self._model, self.scroll_offset.y
+        positions = (self._at(top + y) for y in range(self._page)) if model is not None else ()
+        return tuple(model.index.key_at(each) for each in positions if isinstance(each, int)) if model else ()
 
     def show(self, model: ViewModel, headings: Sequence[Heading] = ()) -> None:
         """Show another view, where its cursor is."""
@@ -118,6 +132,9 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         """After any change of the model or the time: draw the lines that look different, no others."""
         if self._model is None or not self.is_attached:
             return
+        if self._model.hidden != self._hidden:
+            self._forget()
+            self.refresh()
         self._fit_size(self._line_of(len(self._model.index) - 1) + 1)
         empty = not len(self._model.index)
         if empty != self._was_empty:
@@ -140,7 +157,8 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
     def _forget(self) -> None:
         self._lines.clear()
         self._strips.clear()
-        self._placed = place(self._model.view.columns, self.line_width - _GUTTER) if self._model else ()
+        self._hidden = self._model.hidden if self._model else frozenset()
+        self._placed = place(self._model.view.columns, self.line_width - _GUTTER, self._hidden) if self._model else ()
 
     def _fit_size(self, rows: int) -> None:
         """Tell the scroll bar how many lines there are, without the layout of the whole screen that the public way costs."""
