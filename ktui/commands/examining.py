@@ -90,8 +90,13 @@ async def _facts(
         stale=tuple(sorted(served.stale)),
         gates=_refused(gates, "the server's /metrics may not be read"),
         components=_visible(_refused(components, "pods of kube-system may not be read")),
-        usage=Usage(transport.counters.requests, transport.counters.received),
+        usage=Usage(transport.ledger.costs(), _streams(served)),
     )
+
+
+def _streams(served: Served) -> int:
+    """Watches that the screens keep open: one a kind that is served."""
+    return sum(served.version(KINDS[name]) is not None for name in _WATCHED)
 
 
 async def _answer(question: Awaitable[T], limit: float = _LIMIT) -> Known[T]:

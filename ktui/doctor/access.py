@@ -7,6 +7,7 @@ from typing import Final
 
 from ktui.doctor.facts import Connection, Facts, Right, Unknown
 from ktui.doctor.finding import Finding, Status, counted, skipped, some
+from ktui.model.cost import Cost, size_text, total
 
 _NOBODY: Final = "system:anonymous"
 _ALMIGHTY: Final = "system:masters"
@@ -151,5 +152,13 @@ def usage(facts: Facts) -> Iterator[Finding]:
     if isinstance(facts.usage, Unknown):
         yield skipped("requests", facts.usage.why)
         return
-    size = f"{facts.usage.received / 1024:,.0f} KiB"
-    yield Finding("requests", "ok", f"this look took {counted(facts.usage.requests, 'request')} and {size} of answers")
+    all_, each = total(facts.usage.costs), tuple(map(_spent, facts.usage.costs))
+    unpacked = f" ({size_text(all_.unpacked)} unpacked)" if all_.unpacked != all_.received else ""
+    took = f"{counted(all_.requests, 'request')} and {size_text(all_.received)} of answers{unpacked}"
+    most = f", most of it for {some(each)}" if each else ""
+    keep = f"the screens keep {counted(facts.usage.streams, 'watch', 'watches')} open"
+    yield Finding("requests", "ok", f"this look took {took}{most}; {keep}", objects=each)
+
+
+def _spent(cost: Cost) -> str:
+    return f"{cost.what} ({counted(cost.requests, 'request')}, {size_text(cost.received)})"

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias, TypeVar
 from msgspec import Struct
 
 from ktui.cluster.state import Cluster
+from ktui.model.cost import Cost
 from ktui.model.kinds import KINDS
 
 Scope = Literal["everywhere", "namespace", "nowhere"]
@@ -70,10 +71,10 @@ class ServerVersion(Struct, frozen=True):
 
 
 class Usage(Struct, frozen=True):
-    """What this run asked of the API server; `received` is bytes after decompression."""
+    """What this run asked of the API server, and how many watches the screens would keep open."""
 
-    requests: int
-    received: int
+    costs: tuple[Cost, ...]
+    streams: int
 
 
 class Facts(Struct, kw_only=True):

@@ -36,11 +36,13 @@ from ktui.kube.failures import (
 )
 from ktui.kube.gate import Gate
 from ktui.kube.journal import journaled
+from ktui.kube.ledger import Ledger, Tally
 from ktui.kube.proxy import proxy_for
 from ktui.kube.readonly import check_read_only
 from ktui.kube.session import NOTHING_SENT, Session, end_with_connection, hang_up, send_once
 from ktui.kube.target import Target
 from ktui.kube.timers import Clock, Timers
+from ktui.kube.unpacking import CannotUnpack, unpacking
 
 USER_AGENT: Final = f"ktui/{__version__} ({sys.platform}; {platform.machine()})"
 MAX_BODY: Final = 512 * 1024 * 1024
@@ -90,20 +92,16 @@ class _Request(Struct, frozen=True):
     proxied: bool = False  # answered by a workload: its 401 says nothing about our credentials
 
     @property
+    def is_stream(self) -> bool:
+        return self.headers_within is not None
+
+    @property
     def query(self) -> str:
         return f"?{urlencode(self.params)}" if self.params else ""
 
     @property
     def words(self) -> str:
         return f"{self.method} {self.path}{self.query}"
-
-
-class Counters(Struct):
-    """Since the connection began; `received` is bytes after decompression."""
-
-    requests: int = 0
-    failures: int = 0
-    received: int = 0
 
 
 def check_aiohttp(version: str = aiohttp.__version__) -> None:
@@ -134,7 +132,7 @@ class Transport:
         check_aiohttp()
         self.target = target
         self.read_only = read_only
-        self.counters = Counters()
+        self.ledger = Ledger()
         self.timers = timers or Timers()
         self.clock = clock or Clock()
         self.gate = Gate(self.timers, self.clock)
@@ -169,8 +167,8 @@ class Transport:
             async with self._exchange(asked) as (response, _):
                 note(str(response.status))
                 if response.status >= 400:
-                    await self._refuse(response)
-                answer = await self._read(response, limit, method)
+                    await self._refuse(response, asked)
+                answer = await self._read(response, asked, limit)
             note(f"{len(answer)} bytes")
         return Response(response.status, response.headers, answer)
 
@@ -183,8 +181,8 @@ class Transport:
             async with self._exchange(asked) as (response, _):
                 note(str(response.status))
                 if response.status >= 400:
-                    await self._refuse(response)
-                page = await self._read(response, limit, "GET")
+                    await self._refuse(response, asked)
+                page = await self._read(response, asked, limit)
             note(f"{len(page)} bytes")
         return page
 
@@ -201,12 +199,15 @@ class Transport:
         with journaled(asked.words, self.clock.monotonic) as note:
             async with self._exchange(asked) as (response, session):
                 note(str(response.status))
-                stream = Stream(response, session, self)
+                tally = self._tally(asked)
+                stream = Stream(response, session, self, tally)
+                tally.open += 1
                 try:
                     if response.status >= 400:
-                        await self._refuse(response)
+                        await self._refuse(response, asked)
                     yield stream
                 finally:
+                    tally.open -= 1
                     note(f"{stream.received} bytes")
                     hang_up(response)
 
@@ -224,7 +225,6 @@ class Transport:
 
     def failed(self, error: Exception, method: str = "GET") -> Unreachable:
         """The exception of a request or of reading its answer, as ktui calls it."""
-        self.counters.failures += 1
         failure = connection_error(error, self.target.host, self.redact)
         if method in _READS or isinstance(error, NOTHING_SENT):
             return failure
@@ -277,7 +277,8 @@ class Transport:
         return headers
 
     async def _send(self, session: Session, asked: _Request, credentials: Mapping[str, str]) -> aiohttp.ClientResponse:
-        self.counters.requests += 1
+        tally = self._tally(asked)
+        tally.requests += 1
         patience = asyncio.timeout(asked.headers_within)
         try:
             async with patience:
@@ -292,8 +293,10 @@ class Transport:
                     proxy=self._proxy.url if self._proxy else None,
                     proxy_headers=self._proxy.headers if self._proxy else None,
                     middlewares=() if asked.method in _READS else (send_once,),
+                    auto_decompress=asked.is_stream,
                 )
         except (aiohttp.ClientError, TimeoutError, OSError, UnicodeError) as error:
+            tally.failures += 1
             if patience.expired():
                 raise HeadersLate(f"{self.target.host} accepted a watch but sent no answer") from None
             failure = self.failed(error, asked.method)
@@ -323,29 +326,35 @@ class Transport:
         if response.status < 300 and response.content_type == "text/html":
             raise UnexpectedAnswer(f"unexpected answer from host {host}: a web page, not the Kubernetes API")
 
-    async def _refuse(self, response: aiohttp.ClientResponse) -> NoReturn:
+    async def _refuse(self, response: aiohttp.ClientResponse, asked: _Request) -> NoReturn:
+        self._tally(asked).failures += 1
         try:
             async with asyncio.timeout(self.timers.short_get):
-                content = await self._read(response, MAX_ERROR_BODY)
+                content = await self._read(response, asked, MAX_ERROR_BODY)
         except (KtuiError, TimeoutError):
             content = b""  # the status alone says enough
         raise api_error(response.status, content, self.redact, response.headers.get("Retry-After"))
 
-    async def _read(self, response: aiohttp.ClientResponse, limit: int, method: str = "GET") -> bytes:
+    async def _read(self, response: aiohttp.ClientResponse, asked: _Request, limit: int) -> bytes:
         parts: list[bytes] = []
-        size = 0
+        tally, host = self._tally(asked), self.target.host
         try:
-            async for part in response.content.iter_any():
-                size += len(part)
-                if size > limit:
-                    response.close()
-                    raise UnexpectedAnswer(f"unexpected answer from host {self.target.host}: more than {limit} bytes")
-                parts.append(part)
+            packed = unpacking("" if asked.is_stream else response.headers.get("Content-Encoding", ""), limit)
+            async for came in response.content.iter_any():
+                tally.received += len(came)
+                parts.append(packed.feed(came))
+                tally.unpacked += len(parts[-1])
+            packed.finish()
+        except CannotUnpack as error:
+            response.close()
+            raise UnexpectedAnswer(f"unexpected answer from host {host}: {error}") from None
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise self.failed(error, method) from None
-        finally:
-            self.counters.received += size
+            tally.failures += 1
+            raise self.failed(error, asked.method) from None
         return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _tally(self, asked: _Request) -> Tally:
+        return self.ledger.of(asked.method, asked.path, asked.params)
 
     @asynccontextmanager
     async def _current(self) -> AsyncIterator[Session]:
@@ -374,11 +383,12 @@ class Transport:
 class Stream:
     """A watch that has begun: raw bytes, as they come."""
 
-    def __init__(self, response: aiohttp.ClientResponse, session: Session, transport: Transport) -> None:
+    def __init__(self, response: aiohttp.ClientResponse, session: Session, transport: Transport, tally: Tally) -> None:
         end_with_connection(response)
         self._response = response
         self._session = session
         self._transport = transport
+        self._tally = tally
         self.received = 0  # bytes
 
     @property
@@ -391,9 +401,11 @@ class Stream:
         try:
             chunk = await self._response.content.readany()
         except (aiohttp.ClientError, OSError) as error:
+            self._tally.failures += 1
             raise self._transport.failed(error) from None
         self.received += len(chunk)
-        self._transport.counters.received += len(chunk)
+        self._tally.received += len(chunk)
+        self._tally.unpacked += len(chunk)
         return chunk
 
     def abort(self) -> None:

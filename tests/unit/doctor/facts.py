@@ -8,6 +8,7 @@ from msgspec.structs import asdict
 
 from ktui.cluster.state import Cluster
 from ktui.doctor.facts import Connection, Facts, File, Identity, Right, ServerVersion, Usage
+from ktui.model.cost import Cost
 from tests.unit.builders import cluster_of
 
 CONNECTION = Connection("prod", "10.0.0.1:6443", "token", "ml")
@@ -31,6 +32,6 @@ def facts(cluster: Cluster | None = None, **changes: Any) -> Facts:
         stale=(),
         gates={"GenericWorkload": True, "HPAScaleToZero": True, "CompositePodGroup": False},
         components=(("kube-scheduler", "v1.37.2"),),
-        usage=Usage(57, 2_900_000),
+        usage=Usage((Cost("list", "pods", 7, 0, 400_000, 2_900_000), Cost("get", "/version", 50, 0, 9_600, 9_600)), 14),
     )
     return Facts(**(asdict(healthy) | changes))

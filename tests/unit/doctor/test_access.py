@@ -117,4 +117,9 @@ def test_read_only_mode_is_said() -> None:
 
 
 def test_requests_are_counted() -> None:
-    assert only(access.usage(facts())).text == "this look took 57 requests and 2,832 KiB of answers"
+    finding = only(access.usage(facts()))
+    assert finding.text == (
+        "this look took 57 requests and 400 KiB of answers (2.8 MiB unpacked), most of it for list pods (7 requests, 391 KiB),"
+        " get /version (50 requests, 9 KiB); the screens keep 14 watches open"
+    )
+    assert finding.objects == ("list pods (7 requests, 391 KiB)", "get /version (50 requests, 9 KiB)")

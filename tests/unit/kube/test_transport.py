@@ -40,8 +40,8 @@ def test_w21_newer_ones_are_accepted(version: str) -> None:
 async def test_requests_and_bytes_are_counted() -> None:
     async with rig() as r, transport_to(r.server.url) as transport:
         answer = await transport.request("GET", "/version")
-        assert transport.counters.requests == 1
-        assert transport.counters.received == len(answer.body)
+        assert transport.ledger.requests == 1
+        assert transport.ledger.received == len(answer.body)
 
 
 async def test_every_request_says_who_it_is_and_carries_the_credentials() -> None:
