@@ -136,6 +136,7 @@ class Ledger:
         self._pools: dict[tuple[str, str], list[DeviceId]] = {}
         self._complete: set[tuple[str, str]] = set()
         self._free: dict[str, dict[DeviceId, None]] = defaultdict(dict)
+        self._on_node: dict[str, dict[DeviceId, None]] = defaultdict(dict)  # published, whoever has them
         for kind in self.KINDS:
             found = database.active(kind) if self._resting else database.objects(kind)
             for key, obj in found.items():
@@ -201,10 +202,13 @@ class Ledger:
         rules = [rule["spec"] for rule in self._database.objects("DeviceTaintRule").values()]
         return [*published.get("taints", ()), *(spec["taint"] for spec in rules if selects(spec, device))]
 
-    def rooms(self, *, with_devices: bool) -> Iterator[Room]:
-        """What is left on the nodes: on those with free devices when such are wanted, otherwise on those that do not rest."""
+    def rooms(self, *, with_devices: bool, with_others: bool = False) -> Iterator[Room]:
+        """What is left on the nodes: on those with free devices when such are wanted, otherwise on those that do not rest.
+        `with_others`: on those with any devices, and with those that nobody can have."""
         nodes = self._database.objects("Node")
-        if with_devices:
+        if with_others:
+            names = [name for name in self._on_node if self._on_node[name] and ("", name) in nodes]
+        elif with_devices:
             names = [name for name in self._free if self._free[name] and ("", name) in nodes]
         else:
             names = [name for _, name in nodes if name not in self._resting]
@@ -212,9 +216,10 @@ class Ledger:
             node = nodes["", name]
             usage = [requests_of(pod) for key in self.on_node[name] if (pod := self._database.get("Pod", key))]
             has = node["status"]["allocatable"]
-            devices = tuple(
-                Device(device, self._devices[device][2], self.taints(device)) for device in self._free.get(name, ())
-            )
+            free = self._free.get(name, {})
+            devices = tuple(Device(device, self._devices[device][2], self.taints(device)) for device in free)
+            others = [each for each in self._on_node.get(name, ()) if each not in free] if with_others else ()
+            incomplete = next((each[:2] for each in others if each[:2] not in self._complete), ())
             spec = node.get("spec") or {}
             yield Room(
                 name,
@@ -224,6 +229,8 @@ class Ledger:
                 devices,
                 spec.get("taints") or (),
                 cordoned=bool(spec.get("unschedulable")),
+                others=tuple(Device(device, self._devices[device][2]) for device in others),
+                incomplete="/".join(incomplete),
             )
 
     def _note(self, device: DeviceId) -> None:
@@ -240,6 +247,7 @@ class Ledger:
         for device in self._pools.pop(pool, ()):
             node, *_ = self._devices.pop(device)
             self._free[node].pop(device, None)
+            self._on_node[node].pop(device, None)
         slices = [obj["spec"] for key in self._slices[pool] if (obj := self._database.get("ResourceSlice", key))]
         newest = max((spec["pool"].get("generation", 0) for spec in slices), default=0)
         current = [spec for spec in slices if spec["pool"].get("generation", 0) == newest]
@@ -254,7 +262,8 @@ class Ledger:
         }
         self._devices |= found
         self._pools[pool] = list(found)
-        for device in found:
+        for device, (node, *_) in found.items():
+            self._on_node[node][device] = None
             self._note(device)
 
 

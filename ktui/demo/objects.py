@@ -198,11 +198,7 @@ def allocated(claim: JSON, results: Iterable[tuple[str, DeviceId]], node_name: s
     """The claim with devices on a node, (request, device) each, reserved for the pod. A result repeats its request's
     tolerations: they are what counts from then on."""
     fields = {"key": "metadata.name", "operator": "In", "values": [node_name]}
-    tolerations = {
-        request["name"]: {"tolerations": tolerated}
-        for request in (claim["spec"].get("devices") or {}).get("requests") or ()
-        if (tolerated := (request.get("exactly") or {}).get("tolerations"))
-    }
+    tolerations = _tolerations(claim)
     devices = [
         {"request": request, "driver": driver, "pool": pool, "device": device, **tolerations.get(request, {})}
         for request, (driver, pool, device) in results
@@ -215,6 +211,15 @@ def allocated(claim: JSON, results: Iterable[tuple[str, DeviceId]], node_name: s
     metadata = {**claim["metadata"], "finalizers": ["resource.kubernetes.io/delete-protection"]}
     user = {"resource": "pods", "name": pod_["metadata"]["name"], "uid": pod_["metadata"]["uid"]}
     return {**claim, "metadata": metadata, "status": {"allocation": allocation, "reservedFor": [user]}}
+
+
+def _tolerations(claim: JSON) -> dict[str, JSON]:
+    """Of each request that has some, by its name; an alternative of one is called REQUEST/ALTERNATIVE."""
+    requests = (claim["spec"].get("devices") or {}).get("requests") or ()
+    asked = {request["name"]: request.get("exactly") or {} for request in requests}
+    for request in requests:
+        asked |= {f"{request['name']}/{each['name']}": each for each in request.get("firstAvailable") or ()}
+    return {name: {"tolerations": each["tolerations"]} for name, each in asked.items() if each.get("tolerations")}
 
 
 def bound(pod_: JSON, node_name: str, now: str) -> JSON:

@@ -6,6 +6,7 @@ real scheduler gives a pod up for the time being when an expression fails.)
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -21,6 +22,8 @@ from ktui.model.resourceslice import DeviceId
 NO_DEVICES: Final = "cannot allocate all claims"
 UNTOLERATED: Final = "node(s) had untolerated taint(s)"
 _TRIES: Final = 20_000  # combinations of devices, before a node is given up
+_CHOICES: Final = 64  # combinations of alternatives, likewise
+_MOST: Final = 32  # devices in one claim (resource.k8s.io AllocationResultsMaxSize)
 
 
 class Device(Struct, frozen=True):
@@ -32,13 +35,21 @@ class Device(Struct, frozen=True):
 
 
 class Request(Struct, frozen=True):
-    """What one request of a claim asks for."""
+    """What one request of a claim asks for: `count` devices, or `all` that match on the node. With `alternatives` it asks for the
+    first of these that can be had, and its own wishes do not count (firstAvailable); each is called REQUEST/ALTERNATIVE."""
 
     claim: Key
     name: str
-    count: int
-    selectors: tuple[str, ...]
+    count: int = 1
+    selectors: tuple[str, ...] = ()
     tolerations: Sequence[JSON] = ()
+    all: bool = False
+    alternatives: tuple[Request, ...] = ()
+
+    @property
+    def options(self) -> tuple[Request, ...]:
+        """Any one of these will do, the first best."""
+        return self.alternatives or (self,)
 
 
 class Constraint(Struct, frozen=True):
@@ -51,7 +62,8 @@ class Constraint(Struct, frozen=True):
     distinct: bool = False
 
     def covers(self, request: Request) -> bool:
-        return request.claim == self.claim and (not self.requests or request.name in self.requests)
+        names = {request.name, request.name.partition("/")[0]}
+        return request.claim == self.claim and (not self.requests or not names.isdisjoint(self.requests))
 
 
 class Wish(Struct, frozen=True):
@@ -65,9 +77,15 @@ class Wish(Struct, frozen=True):
     constraints: tuple[Constraint, ...] = ()
     tolerations: Sequence[JSON] = ()
 
+    @property
+    def wants_all(self) -> Request | None:
+        """The first request, or alternative of one, for all devices that match."""
+        return next((each for request in self.requests for each in request.options if each.all), None)
+
 
 class Room(Struct, frozen=True):
-    """What one node has left."""
+    """What one node has left. `others` are its devices that are in use. `incomplete` is DRIVER/POOL of a pool there of which a
+    slice is missing, "" when there is none: nobody gets its devices."""
 
     node: str
     cpu: float
@@ -76,6 +94,8 @@ class Room(Struct, frozen=True):
     devices: tuple[Device, ...] = ()
     taints: Sequence[JSON] = ()
     cordoned: bool = False
+    others: tuple[Device, ...] = ()
+    incomplete: str = ""
 
 
 class Spot(Struct, frozen=True):
@@ -86,11 +106,13 @@ class Spot(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """`spots` by pod. When not enough fit: the pod that was tried last and why each node refused it."""
+    """`spots` by pod. When not enough fit: the pod that was tried last and why each node refused it, or the `error` that ended
+    the search, whatever other nodes have."""
 
     spots: dict[Key, Spot]
     refused: Key | None = None
     why: Counter[str] = field(default_factory=Counter)
+    error: str = ""
 
 
 def place(wishes: Sequence[Wish], needed: int, rooms: Iterable[Room]) -> Plan:
@@ -103,6 +125,8 @@ def place(wishes: Sequence[Wish], needed: int, rooms: Iterable[Room]) -> Plan:
     last: tuple[Key | None, Counter[str]] = (None, Counter())
     for tried, wish in enumerate(wishes, 1):
         why: Counter[str] = Counter()
+        if error := _error(wish, left):
+            return Plan({}, wish.pod, why, error)
         for index, room in enumerate(left):
             found = _fit(wish, room)
             if isinstance(found, Spot):
@@ -117,8 +141,33 @@ def place(wishes: Sequence[Wish], needed: int, rooms: Iterable[Room]) -> Plan:
     return Plan(spots, *last)
 
 
+def _error(wish: Wish, rooms: Iterable[Room]) -> str:
+    """Who asks for all devices gets none anywhere while a pool of any node that would do otherwise lacks a slice: how many all
+    are is not known then. "" when nothing is wrong."""
+    wanted = wish.wants_all
+    if wanted is None:
+        return ""
+    pool = next((room.incomplete for room in rooms if room.incomplete and not _refusal_of_node(wish, room)), "")
+    where = f"claim {'/'.join(wanted.claim)}, request {wanted.name}"
+    why = f"asks for all devices, but resource pool {pool} is currently being updated"
+    return f'running "DynamicResources" filter plugin: {where}: {why}' if pool else ""
+
+
 def _fit(wish: Wish, room: Room) -> Spot | str:
     """The pod's place on the node, or the scheduler's words for why not."""
+    if refused := _refusal_of_node(wish, room):
+        return refused
+    found = allocate(wish.requests, wish.constraints, room.devices, room.others)
+    if found is None:
+        return NO_DEVICES
+    devices: dict[Key, list[tuple[str, DeviceId]]] = defaultdict(list)
+    for request, device in found:
+        devices[request.claim].append((request.name, device))
+    return Spot(room.node, dict(devices))
+
+
+def _refusal_of_node(wish: Wish, room: Room) -> str:
+    """Why the node will not do, whatever devices it has, in the scheduler's words; "" when it will."""
     if room.cordoned:
         return "node(s) were unschedulable"
     if _kept_out(room.taints, wish.tolerations):
@@ -129,21 +178,34 @@ def _fit(wish: Wish, room: Room) -> Spot | str:
         return "Insufficient cpu"
     if wish.memory > room.memory:
         return "Insufficient memory"
-    found = allocate(wish.requests, wish.constraints, room.devices)
-    if found is None:
-        return NO_DEVICES
-    devices: dict[Key, list[tuple[str, DeviceId]]] = defaultdict(list)
-    for request, device in found:
-        devices[request.claim].append((request.name, device))
-    return Spot(room.node, dict(devices))
+    return ""
 
 
 def allocate(
-    requests: Sequence[Request], constraints: Sequence[Constraint], free: Sequence[Device]
+    requests: Sequence[Request],
+    constraints: Sequence[Constraint],
+    free: Sequence[Device],
+    others: Sequence[Device] = (),
 ) -> list[tuple[Request, DeviceId]] | None:
-    """Devices for all requests of a pod; None when there are not enough that match, are not tainted and go together."""
-    wanted = [request for request in requests for _ in range(request.count)]
-    return _Search(wanted, constraints, free).found() if len(wanted) <= len(free) else None
+    """Devices for all requests of a pod; None when there are not enough that match, are not tainted and go together. `others` are
+    devices of the node that are in use, which matters to who wants all."""
+    choices = itertools.product(*(request.options for request in requests))
+    for chosen in itertools.islice(choices, _CHOICES):
+        wanted = [request for request in chosen for _ in range(_number(request, free, others))]
+        complete = all(not request.all or request in wanted for request in chosen)
+        if complete and len(wanted) <= len(free) and (found := _Search(wanted, constraints, free).found()) is not None:
+            return found
+    return None
+
+
+def _number(request: Request, free: Sequence[Device], others: Sequence[Device]) -> int:
+    """How many devices it has to get; 0 for one that wants all and cannot have them."""
+    if not request.all:
+        return request.count
+    if any(matches(request.selectors, device) for device in others):
+        return 0
+    number = sum(matches(request.selectors, device) for device in free)
+    return number if number <= _MOST else 0
 
 
 class _Search:

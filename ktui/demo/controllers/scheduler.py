@@ -52,6 +52,7 @@ class Refusal(NamedTuple):
     group: str
     refused: str
     pods: dict[Key, str]
+    reason: str = "Unschedulable"
 
 
 class NoSuchClass(Exception):
@@ -114,7 +115,8 @@ class Scheduler:
             plan, words = Plan({}, objects.key_of(waiting[0])), message
         else:
             with_devices = all(wish.requests for wish in wishes)
-            rooms = list(self._plane.ledger.rooms(with_devices=with_devices))
+            wants_all = any(wish.wants_all is not None for wish in wishes)
+            rooms = list(self._plane.ledger.rooms(with_devices=with_devices, with_others=wants_all))
             plan = place(wishes, needed, rooms)
             nodes = len(self._plane.database.objects("Node"))
             # Nodes at rest are a team's own, as their taint says.
@@ -159,18 +161,25 @@ class Scheduler:
         )
 
     def _request(self, claim: Key, request: JSON) -> Request:
-        exactly = request.get("exactly") or {}
-        class_name = exactly.get("deviceClassName", "")
+        name = request["name"]
+        if not (alternatives := request.get("firstAvailable")):
+            return self._exactly(claim, name, request.get("exactly") or {})
+        options = (self._exactly(claim, f"{name}/{each['name']}", each) for each in alternatives)
+        return Request(claim, name, alternatives=tuple(options))
+
+    def _exactly(self, claim: Key, name: str, asked: JSON) -> Request:
+        class_name = asked.get("deviceClassName", "")
         found = self._plane.get("DeviceClass", ("", class_name))
         if found is None:
-            raise NoSuchClass(f"request {request['name']}: device class {class_name} does not exist")
-        selectors = [*(found["spec"].get("selectors") or ()), *(exactly.get("selectors") or ())]
+            raise NoSuchClass(f"request {name}: device class {class_name} does not exist")
+        selectors = [*(found["spec"].get("selectors") or ()), *(asked.get("selectors") or ())]
         return Request(
             claim,
-            request["name"],
-            exactly.get("count", 1),
+            name,
+            asked.get("count", 1),
             tuple(selector["cel"]["expression"] for selector in selectors),
-            exactly.get("tolerations") or (),
+            asked.get("tolerations") or (),
+            asked.get("allocationMode") == "All",
         )
 
     def _bind(self, waiting: Iterable[JSON], plan: Plan, gang: Gang | None) -> None:
@@ -196,11 +205,11 @@ class Scheduler:
         now = self._plane.now()
         group = gang.group if gang is not None else None
         if group is not None and not gangs.was_placed(self._release, group):
-            condition = (self._release.condition, "False", "Unschedulable", said.group)
+            condition = (self._release.condition, "False", said.reason, said.group)
             self._plane.put("PodGroup", objects.conditioned(group, now, *condition))
         for pod in waiting:
             message = said.pods[objects.key_of(pod)]
-            changed = objects.conditioned(pod, now, "PodScheduled", "False", "Unschedulable", message)
+            changed = objects.conditioned(pod, now, "PodScheduled", "False", said.reason, message)
             if message and changed != pod:
                 self._plane.put("Pod", changed)
                 if message == said.refused:
@@ -208,6 +217,10 @@ class Scheduler:
 
     def _words(self, waiting: list[JSON], plan: Plan, gang: Gang | None, placed: int, words: str) -> Refusal:
         keys = [objects.key_of(pod) for pod in waiting]
+        if plan.error:
+            others = f"failed to schedule other pod from a pod group: {plan.error}"
+            pods = {key: plan.error if key == plan.refused else others for key in keys}
+            return Refusal(plan.error, plan.error, pods, "SchedulerError")
         if gang is None or self._release.jobs:
             least, fitting = gang.min_count if gang is not None else 1, len(plan.spots)
             of_group = group_refusal(least, placed + fitting, len(waiting) - fitting - 1)

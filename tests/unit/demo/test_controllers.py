@@ -8,7 +8,9 @@ from ktui.demo import gangs, objects
 from ktui.demo.controllers.claims import ClaimController
 from ktui.demo.controllers.garbage import GarbageCollector
 from ktui.demo.controllers.kubelet import Kubelet
+from ktui.demo.controllers.scheduler import Scheduler
 from ktui.demo.controllers.workloads import DeploymentController, JobController
+from ktui.demo.ledger import results
 from ktui.demo.mvcc import JSON
 from ktui.demo.registry import Registry
 from ktui.demo.releases import RELEASES, Release
@@ -95,3 +97,60 @@ async def test_a_pod_deleted_through_the_api_terminates_first_unless_told_to_go_
     assert world.names("Pod") == {"slow"}
     async with world.working(Kubelet(world.plane)):
         await until(lambda: not world.names("Pod"))
+
+
+def asking(name: str, request: JSON) -> tuple[JSON, JSON]:
+    """A pod and its claim, not allocated yet."""
+    spec = {**objects.pod_spec("train"), "resourceClaims": [{"name": "gpu", "resourceClaimName": name}]}
+    claim: JSON = {
+        "metadata": objects.made(name, NOW, "ml"),
+        "spec": {"devices": {"requests": [request]}},
+        "status": {},
+    }
+    return objects.pod(objects.made(name, NOW, "ml"), spec), claim
+
+
+def results_of(world: World, name: str) -> list[JSON]:
+    return results(world.get("ResourceClaim", name))
+
+
+async def test_alternatives_and_all_devices_are_allocated_under_their_names() -> None:
+    world = World()
+    kind = {"deviceClassName": objects.DEVICE_CLASS}
+    tolerations = [{"operator": "Exists"}]
+    alternatives = [
+        {"name": "ten", "count": 10, **kind},
+        {"name": "two", "count": 2, "tolerations": tolerations, **kind},
+    ]
+    half = {"cel": {"expression": f"device.attributes['{objects.DRIVER}'].uuid in ['GPU-node-1-6', 'GPU-node-1-7']"}}
+    every = {"name": "all", "exactly": {"allocationMode": "All", "selectors": [half], **kind}}
+    for pod, claim in (asking("either", {"name": "gpu", "firstAvailable": alternatives}), asking("every", every)):
+        for kind_, obj in (("ResourceClaim", claim), ("Pod", pod)):
+            world.database.put(kind_, objects.key_of(obj), obj)
+    async with world.working(Scheduler(world.plane)):
+        await until(lambda: results_of(world, "either") and results_of(world, "every"))
+    assert [each["request"] for each in results_of(world, "either")] == ["gpu/two", "gpu/two"]
+    assert {tuple(each["tolerations"][0]) for each in results_of(world, "either")} == {("operator",)}
+    assert {(each["request"], each["device"]) for each in results_of(world, "every")} == {
+        ("all", "gpu-6"),
+        ("all", "gpu-7"),
+    }
+
+
+async def test_who_asks_for_all_is_refused_everywhere_while_half_a_pool_is_missing() -> None:
+    world = World()
+    world.database.put("Node", ("", "node-2"), objects.node("node-2", NOW, zone="a"))
+    half = objects.resource_slice("node-2", NOW, slices=2)
+    world.database.put("ResourceSlice", objects.key_of(half), half)
+    every = {"name": "gpu", "exactly": {"deviceClassName": objects.DEVICE_CLASS, "allocationMode": "All"}}
+    pod, claim = asking("every", every)
+    world.database.put("ResourceClaim", objects.key_of(claim), claim)
+    world.database.put("Pod", objects.key_of(pod), pod)
+    async with world.working(Scheduler(world.plane)):
+        await until(lambda: any("is currently being updated" in message for message in world.said()))
+        condition = (world.get("Pod", "every") or {})["status"]["conditions"][0]
+        assert (condition["reason"], condition["status"]) == ("SchedulerError", "False")
+        assert not results_of(world, "every")
+        whole = objects.resource_slice("node-2", NOW)
+        world.database.put("ResourceSlice", objects.key_of(whole), whole)
+        await until(lambda: len(results_of(world, "every")) == 8)

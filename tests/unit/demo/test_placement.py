@@ -6,6 +6,7 @@ from collections import Counter
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from ktui.demo.controllers.eviction import due_time
 from ktui.demo.placement import Constraint, Device, Request, Room, Wish, allocate, matches, place, refusal
@@ -159,3 +160,53 @@ def test_only_a_toleration_of_no_execute_delays_an_eviction() -> None:
     limited = {"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 30}
     assert due_time(TAINT, [limited]) == since + 30
     assert due_time(TAINT, [limited, {"operator": "Exists", "effect": "NoExecute"}]) is None
+
+
+def any_of(claim: str, *alternatives: Request) -> Request:
+    return Request(("ml", claim), "gpu", alternatives=alternatives)
+
+
+def test_the_first_alternative_that_can_be_had_is_taken() -> None:
+    free = [device("n", number) for number in range(3)]
+    four, two = request("c", 4, "gpu/four"), request("c", 2, "gpu/two")
+    found = allocate([any_of("c", four, two)], [], free)
+    assert [each.name for each, _ in found or ()] == ["gpu/two", "gpu/two"]
+    assert [each.name for each, _ in allocate([any_of("c", two, four)], [], free) or ()] == ["gpu/two", "gpu/two"]
+    assert allocate([any_of("c", four)], [], free) is None
+    # Only with the second of one request is there enough for the other.
+    assert len(allocate([any_of("c", two, request("c", 1, "gpu/one")), request("c", 2, "more")], [], free) or ()) == 3
+
+
+def test_a_constraint_is_about_an_alternative_by_its_own_name_and_its_requests() -> None:
+    free = [device("n", number) for number in (3, 4)]
+    wanted = any_of("c", request("c", 2, "gpu/two"))
+    for name in ("gpu", "gpu/two"):
+        assert allocate([wanted], [Constraint(("ml", "c"), NUMA, frozenset({name}))], free) is None
+    assert allocate([wanted], [Constraint(("ml", "c"), NUMA, frozenset({"gpu/other"}))], free) is not None
+
+
+def every(claim: str, expression: str = "true") -> Request:
+    return Request(("ml", claim), "gpu", 1, (expression,), all=True)
+
+
+def test_all_devices_are_those_that_match_and_every_one_of_them_has_to_be_free() -> None:
+    free = [device("n", number) for number in range(8)]
+    first_half = f"device.attributes['resource.kubernetes.io'].numaNode == 0 && device.driver == '{DRIVER}'"
+    assert names(allocate([every("c")], [], free)) == [f"gpu-{number}" for number in range(8)]
+    assert names(allocate([every("c", first_half)], [], free[1:], free[4:5])) == ["gpu-1", "gpu-2", "gpu-3"]
+    assert allocate([every("c", first_half)], [], free[1:], free[:1]) is None, "one of them is in use"
+    assert allocate([every("c")], [], [*free[1:], device("n", 0, TAINT)]) is None, "one of them is tainted"
+    assert allocate([every("c")], [Constraint(("ml", "c"), NUMA)], free) is None, "they are not on one NUMA node"
+    assert allocate([every("c", "false")], [], free) is None, "all of none is nothing to be had"
+    assert allocate([every("c")], [], [device("n", number) for number in range(33)]) is None, "a claim has 32 at most"
+
+
+def test_half_a_pool_anywhere_ends_the_search_of_who_wants_all() -> None:
+    """On a node that would do otherwise; not on one that is too small."""
+    half = Room("half", 64.0, 1e12, incomplete="nic.example.com/half")
+    wants = Wish(("ml", "p"), 8.0, 1e9, {}, (every("c"),))
+    plan = place([wants], 1, [room("whole"), half])
+    assert plan.spots == {}
+    assert "claim ml/c, request gpu: asks for all devices, but resource pool nic.example.com/half is" in plan.error
+    assert list(place([wish("one", 1)], 1, [room("whole"), half]).spots) == [("ml", "one")]
+    assert list(place([wants], 1, [room("whole"), replace(half, cpu=1.0)]).spots) == [("ml", "p")]
