@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import statistics
 import sys
 import tempfile
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -62,7 +64,7 @@ def compare(command: Path, home: Path, arguments: argparse.Namespace) -> int:
     where = build.directory()
     if problem := build.missing(where):
         raise Failed(problem)
-    pace = Pace()
+    pace, load = Pace(), os.getloadavg()[0]
     print(f"filling an API server with {arguments.fleet:,} pods, their claims, devices and gangs", flush=True)
     with ControlPlane(where) as plane, filled(plane, arguments.fleet, home) as place:
         print(f"it took {place.writes:,.0f} writes a second", flush=True)
@@ -70,7 +72,7 @@ def compare(command: Path, home: Path, arguments: argparse.Namespace) -> int:
         for turn in range(arguments.runs):
             tell(f"run {turn + 1} of {arguments.runs}")
             comparison.run()
-    found = table.Report(comparison.results, pace.rates, place.direct.pods, place.writes, arguments.runs)
+    found = table.Report(comparison.results, pace.rates, place.direct.pods, place.writes, arguments.runs, load)
     print(f"\n{found.whole()}")
     for document, text in ((arguments.markdown, found.whole()), (arguments.summary, found.short())):
         if document:
@@ -81,7 +83,7 @@ def compare(command: Path, home: Path, arguments: argparse.Namespace) -> int:
 
 
 def tell(what: str) -> None:
-    print(f"  {what}", flush=True)
+    print(f"  {time.strftime('%H:%M:%S')}  {what}", flush=True)
 
 
 def report(measures: Iterable[Measure], runs: int) -> None:

@@ -37,7 +37,7 @@ class Line(NamedTuple):
     """A line of the table: `statistic` of the samples under `key`.
 
     `most` is what ktui may need at most; `of_peer` how many times what k9s needs in the same run. The `main` ones make a short
-    table.
+    table. With `peer_key` it is compared with other samples of k9s: with the nearest thing that k9s has.
     """
 
     title: str
@@ -47,13 +47,21 @@ class Line(NamedTuple):
     most: float | None = None
     of_peer: float | None = None
     main: bool = False
+    peer_key: str = ""
 
     def value(self, samples: Samples) -> float | None:
-        values = samples.get(self.key)
+        return self._of(samples.get(self.key))
+
+    def peers(self, samples: Samples) -> float | None:
+        """What k9s needs for that."""
+        return self._of(samples.get(self.peer_key or self.key))
+
+    def _of(self, values: Sequence[float] | None) -> float | None:
         return self.statistic(values) if values else None
 
     def budget(self) -> str:
-        peer = "" if self.of_peer is None else f"{_PEER}" if self.of_peer == 1 else f"{self.of_peer:g} × {_PEER}"
+        times = "" if self.of_peer in (None, 1) else f"{self.of_peer:g} × "
+        peer = "" if self.of_peer is None else f"{times}{_PEER}" + (f" ({self.peer_key})" if self.peer_key else "")
         own = "" if self.most is None else f"{number(self.most)} {self.unit}"
         return ", ".join(f"≤ {part}" for part in (own, peer) if part)
 
@@ -75,7 +83,7 @@ def lines(rates: Sequence[int]) -> list[Line]:
         Line("first gangs", "first gangs", "ms", most=800, main=True),
         Line("first pods", "first rows", "ms", of_peer=1, main=True),
         Line("all pods counted", "all pods", "ms", of_peer=1),
-        Line("everything joined", "joined", "ms", most=2_000, main=True),
+        Line("everything joined", "joined", "ms", most=2_000, of_peer=1, main=True, peer_key="all pods"),
         Line("`get pods -A`, from start to end", "get pods", "ms"),
         Line("memory at most (RSS)", "peak", "MiB", max, most=160, of_peer=1),
         Line("memory settled (PSS)", "settled", "MiB", most=160, of_peer=1, main=True),
@@ -104,13 +112,15 @@ def _storm(rate: int) -> list[Line]:
 @dataclass(frozen=True)
 class Report:
     """What a comparison found: `results` by the programs' names with their versions. `writes` a second is what the API server
-    took while it was filled with so many `pods`."""
+    took while it was filled with so many `pods`; `load` the machine's
+    load average before that."""
 
     results: Mapping[str, Samples]
     rates: Sequence[int]
     pods: int
     writes: float
     runs: int
+    load: float
 
     def whole(self) -> str:
         """What was measured on what, and the table: Markdown."""
@@ -130,6 +140,7 @@ class Report:
             f"{today}, {machine.description()}; {self.runs} run{plural}, by turns. A real API server {build.KUBERNETES} on"
             f" the same machine with {self.pods:,} pods, {self.pods:,} claims, {self.pods:,} devices and"
             f" {self.pods // fleet.DEVICES:,} gangs; it took {self.writes:,.0f} writes a second while it was filled."
+            f" The load average before that was {self.load:.1f}."
         )
 
 
@@ -142,7 +153,7 @@ def table(results: Mapping[str, Samples], shown: Sequence[Line]) -> str:
     for line in shown:
         values = {name: line.value(samples) for name, samples in results.items()}
         cells = ["–" if value is None else f"{number(value)} {line.unit}".rstrip() for value in values.values()]
-        met = line.met(values[own], values[peer] if peer else None)
+        met = line.met(values[own], line.peers(results[peer]) if peer else None)
         rows.append([line.title, *cells, line.budget(), met])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     head, *body = (

@@ -23,14 +23,14 @@ def test_a_line_has_each_programs_figure_its_budget_and_whether_it_is_met() -> N
     results = {
         "ktui": samples(keys=[4.0, 6.0, 50.0], joined=[1_500.0, 1_700.0, 2_500.0], settled=[130.04]),
         "floor": samples(keys=[1.0]),
-        "k9s 0.50.16": samples(keys=[3.0, 3.0, 3.0], settled=[90.0]),
+        "k9s 0.50.16": samples(keys=[3.0, 3.0, 3.0], settled=[90.0], all_pods=[1_600.0]),
     }
     text = table.table(results, table.lines([]))
     assert row(text, "key to paint, median") == [
         "key to paint, median", "6 ms", "1 ms", "3 ms", "≤ 10 ms, ≤ 1.5 × k9s", "no",
     ]  # fmt: skip
     assert row(text, "key to paint, p95")[1:] == ["50 ms", "1 ms", "3 ms", "≤ 33 ms", "no"]
-    assert row(text, "everything joined")[1:] == ["1,700 ms", "–", "–", "≤ 2,000 ms", "yes"]
+    assert row(text, "everything joined")[1:] == ["1,700 ms", "–", "–", "≤ 2,000 ms, ≤ k9s (all pods)", "no"]
     assert row(text, "memory settled (PSS)")[1:] == ["130 MiB", "–", "90 MiB", "≤ 160 MiB, ≤ k9s", "no"]
     assert len({len(line) for line in text.splitlines()}) == 1
 
@@ -60,10 +60,11 @@ def test_numbers_have_about_three_digits(value: float, text: str) -> None:
 
 
 def test_the_document_says_what_was_measured_where() -> None:
-    found = table.Report({"ktui": samples(joined=[1.0])}, rates=[], pods=80, writes=412.3, runs=1)
+    found = table.Report({"ktui": samples(joined=[1.0])}, rates=[], pods=80, writes=412.3, runs=1, load=0.31)
     about = " ".join(found.whole().partition("\n\n")[0].split())
     assert "1 run, by turns" in about
     assert "80 pods, 80 claims, 80 devices and 10 gangs; it took 412 writes a second" in about
+    assert "The load average before that was 0.3." in about
     assert " ".join(found.short().split()).startswith(about)
     titles = [
         [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("|") and "---" not in line]
