@@ -44,6 +44,10 @@ class Ledger:
         return sum(tally.requests for tally in self._tallies.values())
 
     @property
+    def failures(self) -> int:
+        return sum(tally.failures for tally in self._tallies.values())
+
+    @property
     def received(self) -> int:
         """Bytes of bodies, as they came."""
         return sum(tally.received for tally in self._tallies.values())

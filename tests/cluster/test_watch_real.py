@@ -89,7 +89,7 @@ async def test_w07_w09_w28_w29_changes_while_connected_and_not(
         await _live(connection, view, "ResourceClaimTemplate")
         await asyncio.to_thread(api.patch, _path(namespace, "stays"), {"metadata": {"labels": {"a": "b"}}})
         await _converge(view, api)
-        await view.until(lambda: connection.transport.counters.requests > 10)
+        await view.until(lambda: connection.transport.ledger.requests > 10)
         assert len(view.lists("ResourceClaimTemplate")) == 1
         old = view.stores["ResourceClaimTemplate"].objects[(namespace, "again")].metadata.uid
         await asyncio.to_thread(real_cluster.stop_api_server, signal.SIGKILL)
@@ -288,11 +288,11 @@ async def test_w20_a_server_that_hangs_and_comes_back(real_cluster: ControlPlane
     timers = Timers(quiet=1.0, probe=1.0, idle=Span(20.0, 20.0), headers=2.0)
     async with connected(real_cluster, timers=timers) as (connection, view):
         await _live(connection, view, "ResourceClaimTemplate")
-        before = connection.transport.counters.failures
+        before = connection.transport.ledger.failures
         process.send_signal(signal.SIGSTOP)
         try:
             await view.until(lambda: "quiet" in view.phases("ResourceClaimTemplate"))
-            await view.until(lambda: connection.transport.counters.failures > before)
+            await view.until(lambda: connection.transport.ledger.failures > before)
         finally:
             process.send_signal(signal.SIGCONT)
         await asyncio.to_thread(api.create, _template(fresh_namespace, "after"))

@@ -47,7 +47,7 @@ async def test_a19_refused_before_a_socket_is_touched(method: str, path: str) ->
         with pytest.raises(ReadOnlyRefused, match="read-only mode"):
             await transport.request(method, path, body=b"{}")
         assert not r.faults.journal
-        assert transport.counters.requests == 0
+        assert transport.ledger.requests == 0
         assert transport._session is None
 
 
