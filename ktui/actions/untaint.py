@@ -103,8 +103,9 @@ def _gone(document: dict[str, Any] | None, uid: str) -> bool:
 
 def _too_broad(cluster: Cluster, rule: DeviceTaintRule, where: str) -> str:
     count = sum(1 for _ in cluster.devices_of_rule(rule))
+    selected = scope(rule.spec.device_selector)
     return (
-        f"the taint on {where} comes from the rule {rule.name}, which selects {scope(rule)} ({count} devices): one device"
+        f"the taint on {where} comes from the rule {rule.name}, which selects {selected} ({count} devices): one device"
         f" cannot be exempted; narrow or delete the rule with kubectl, for all {count}"
     )
 

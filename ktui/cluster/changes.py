@@ -12,16 +12,18 @@ from typing import Final
 
 from ktui.cluster.gangs import GangState, gang, gang_keys
 from ktui.cluster.health import Health, pod_health
+from ktui.cluster.preemption import preempted
 from ktui.cluster.state import Cluster, Dirty
 from ktui.cluster.store import Delta
 from ktui.cluster.timeline import Change, Timeline, What
 from ktui.model.autoscaler import HorizontalPodAutoscaler
 from ktui.model.claim import ResourceClaim
+from ktui.model.event import PREEMPTED, Event
 from ktui.model.frame import ActionTaken, ActionVerb, Frame, Mark, StreamState
 from ktui.model.meta import Key, condition
 from ktui.model.pod import Pod
 from ktui.model.resourceslice import DeviceId, DeviceTaint, ResourceSlice
-from ktui.model.taintrule import DeviceTaintRule
+from ktui.model.taintrule import DeviceSelector, DeviceTaintRule
 
 _SETTLED: Final = 0.1  # seconds between two counts of a gang
 _AT_ONCE: Final = 100  # gangs of the first lists that are counted at one go
@@ -111,9 +113,9 @@ class Chronicler:
         before: str = "",
         after: str = "",
         *,
-        device: tuple[str, ...] = (),
+        selector: DeviceSelector | None = None,
     ) -> None:
-        self._timeline.add(Change(self._at, what, view, key, before, after, device=device))
+        self._timeline.add(Change(self._at, what, view, key, before, after, selector=selector))
 
     def _see_stream(self, frame: StreamState) -> None:
         known = self._cluster.streams.get(frame.source.id)
@@ -138,6 +140,8 @@ class Chronicler:
                 self._see_slice(old, new)
             case (HorizontalPodAutoscaler() as old, HorizontalPodAutoscaler() as new):
                 self._see_autoscaler(old, new)
+            case (None, Event() as event) if event.reason == PREEMPTED:
+                self._see_preemption(event)
             case _:
                 pass
 
@@ -149,9 +153,17 @@ class Chronicler:
             known = condition(old.status.conditions, "DisruptionTarget")
             if known is None or known.status != "True":
                 self._note("PodEvicted", "pods", new.key, after=disrupted.message or disrupted.reason or "")
-
         if old.health != new.health:
             self._see_health(pod_health(self._cluster, old), pod_health(self._cluster, new))
+
+    def _see_preemption(self, event: Event) -> None:
+        """The scheduler writes its event when the victim has been told to go, or is gone already."""
+        about, by = event.involved_object, event.related
+        pod = self._cluster.pod((about.namespace, about.name))
+        denied = pod is not None and pod.metadata.uid == about.uid and preempted(pod) is None
+        if by is not None and about.kind == "Pod" and not denied:
+            name = f"{by.kind} {by.namespace}/{by.name}"
+            self._note("PodPreempted", "pods", (about.namespace, about.name), after=name)
 
     def _see_health(self, before: Mapping[DeviceId, Health], after: Mapping[DeviceId, Health]) -> None:
         """What the kubelet reports of a pod's devices. Several pods of one device bring the same news, and that the devices of a
@@ -175,8 +187,8 @@ class Chronicler:
 
     def _see_rule(self, key: tuple[str, ...], old: DeviceTaintRule | None, new: DeviceTaintRule | None) -> None:
         rule = new or old
-        device = (rule.exact if rule else None) or ()
-        self._see_taint(key, old.spec.taint if old else None, new.spec.taint if new else None, device)
+        selector = rule.spec.device_selector if rule else None
+        self._see_taint(key, old.spec.taint if old else None, new.spec.taint if new else None, selector)
 
     def _see_slice(self, old: ResourceSlice, new: ResourceSlice) -> None:
         """Taints that the driver published. A slice that comes or goes as a whole is a change of the pool, not of taints."""
@@ -187,12 +199,16 @@ class Chronicler:
             self._see_taint(key, before.get(at), after.get(at))
 
     def _see_taint(
-        self, key: tuple[str, ...], old: DeviceTaint | None, new: DeviceTaint | None, device: tuple[str, ...] = ()
+        self,
+        key: tuple[str, ...],
+        old: DeviceTaint | None,
+        new: DeviceTaint | None,
+        selector: DeviceSelector | None = None,
     ) -> None:
         before, after = _text(old), _text(new)
         if before != after:
             what: What = "TaintChanged" if old and new else "TaintAdded" if new else "TaintRemoved"
-            self._note(what, "taints", key, before, after, device=device)
+            self._note(what, "taints", key, before, after, selector=selector)
 
     def _see_autoscaler(self, old: HorizontalPodAutoscaler, new: HorizontalPodAutoscaler) -> None:
         if old.min_replicas != new.min_replicas:

@@ -8,20 +8,18 @@ from itertools import islice
 from ktui.cluster.state import Cluster
 from ktui.cluster.timeline import MOST, Change
 from ktui.model.resourceslice import DeviceId
-from ktui.model.taintrule import DeviceTaintRule
 
 
 def device_history(cluster: Cluster, device: DeviceId) -> Iterator[Change]:
-    """Of the changes that the timeline shows (the last of them, where there are very many), newest first. Those of a rule for
-    several devices are among them as long as the rule is there: when it is gone, nobody knows any longer what it selected."""
+    """Of the changes that the timeline shows (the last of them, where there are very many), newest first."""
     name = "/".join(device)
     for number in islice(reversed(cluster.timeline.numbers()), MOST):
         change = cluster.timeline.get(number)
-        if change is not None and _is_about(cluster, change, device, name):
+        if change is not None and _is_about(change, device, name):
             yield change
 
 
-def _is_about(cluster: Cluster, change: Change, device: DeviceId, name: str) -> bool:
+def _is_about(change: Change, device: DeviceId, name: str) -> bool:
     match change.view:
         case "devices":
             return change.key == device
@@ -30,7 +28,6 @@ def _is_about(cluster: Cluster, change: Change, device: DeviceId, name: str) -> 
         case "taints" if change.key[0] == "slice":
             return change.key[1:4] == device
         case "taints":
-            rule = cluster.stores["DeviceTaintRule"].get(("", change.key[1]))
-            return change.device == device or (isinstance(rule, DeviceTaintRule) and rule.matches(device))
+            return change.selector is not None and change.selector.matches(device)
         case _:
             return False

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from ktui.cluster.state import Cluster
 from ktui.model.claim import DeviceToleration
 from ktui.model.resourceslice import DeviceId, DeviceTaint
-from ktui.model.taintrule import DeviceTaintRule
+from ktui.model.taintrule import DeviceSelector
 
 TaintKey = tuple[str, ...]
 """("rule", NAME), or ("slice", driver, pool, device, key, value, effect) for a taint that the driver published."""
@@ -70,9 +70,8 @@ def tolerates(toleration: DeviceToleration, taint: DeviceTaint, *, evicting: boo
     return toleration.operator in (None, "", "Equal") and (toleration.value or "") == (taint.value or "")
 
 
-def scope(rule: DeviceTaintRule) -> str:
-    """What a rule selects, in words."""
-    selector = rule.spec.device_selector
+def scope(selector: DeviceSelector | None) -> str:
+    """What a rule with the selector selects, in words."""
     if selector is None:
         return "nothing"
     match (selector.driver, selector.pool, selector.device):

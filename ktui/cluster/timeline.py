@@ -8,6 +8,8 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from ktui.model.taintrule import DeviceSelector
+
 MOST: Final = 5_000  # changes that a live session remembers
 
 What = Literal[
@@ -19,6 +21,7 @@ What = Literal[
     "GangFailed",
     "PodBound",
     "PodEvicted",
+    "PodPreempted",
     "PodDeleted",
     "ClaimAllocated",
     "ClaimReleased",
@@ -44,7 +47,7 @@ What = Literal[
 class Change(Struct, frozen=True):
     """One fact. `view` (its id) and `key` are the row it is about, "" and () where there is none; of a source, `key` is its kind.
     `before` and `after` are values as they stand in the objects, "" where there is none. `who` did it: of actions through ktui,
-    "" where that is not known. `device`: of a taint rule, the one that it names, () where it selects several."""
+    "" where that is not known. `selector`: of a taint rule, what it selects, or selected as long as it was there."""
 
     at: float  # Unix seconds
     what: What
@@ -53,7 +56,7 @@ class Change(Struct, frozen=True):
     before: str = ""
     after: str = ""
     who: str = ""
-    device: tuple[str, ...] = ()
+    selector: DeviceSelector | None = None
 
 
 class Timeline:

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Final
 
-from msgspec import structs
-
 from ktui.cluster.timeline import What
 from ktui.model.time import format_age, format_time
 from ktui.recording.reader import Header
@@ -32,6 +30,7 @@ NAMES: Final[dict[What, str]] = {
     "GangFailed": "gangs failed",
     "PodBound": "pods bound to a node",
     "PodEvicted": "pods told to go",
+    "PodPreempted": "pods preempted",
     "PodDeleted": "pods deleted",
     "ClaimAllocated": "claims allocated",
     "ClaimReleased": "claims released",
@@ -145,10 +144,8 @@ def _folded(entries: list[Entry]) -> Iterator[list[Entry]]:
 
 
 def _one(entry: Entry) -> str:
-    change = entry.change
-    if change.view != "gangs":  # their values are counts and states of ktui's own
-        change = structs.replace(change, before=code(change.before), after=code(change.after), who=code(change.who))
-    return f"{entry.kind}{_after(' ', _subject(entry))} {text(change)}"
+    own = entry.change.view == "gangs"  # their values are counts and states of ktui's own
+    return f"{entry.kind}{_after(' ', _subject(entry))} {text(entry.change) if own else text(entry.change, code)}"
 
 
 def _together(entries: list[Entry]) -> str:

@@ -92,7 +92,7 @@ def broad_rules(facts: Facts) -> Iterator[Finding]:
         yield Finding(check, "ok", "no taint rule is for everything or a whole driver")
         return
     acting = any(rule.spec.taint.effect in ("NoSchedule", "NoExecute") for rule in broad)
-    said = some(f"{rule.name} taints {scope(rule)}: {_taint(rule)}" for rule in broad)
+    said = some(f"{rule.name} taints {scope(rule.spec.device_selector)}: {_taint(rule)}" for rule in broad)
     status: Status = "fail" if acting else "warn"
     names = tuple(f"devicetaintrules/{rule.name}" for rule in broad)
     yield Finding(check, status, said, "give the rule a pool and a device, or delete it", names)
@@ -115,7 +115,9 @@ def evicting_rules(facts: Facts) -> Iterator[Finding]:
         return
     rules = [rule for rule in facts.cluster.all(DeviceTaintRule) if rule.spec.taint.effect == "NoExecute"]
     if rules:
-        said = some(f"{rule.name} on {scope(rule)}{_progress(facts.cluster, rule)}" for rule in rules)
+        said = some(
+            f"{rule.name} on {scope(rule.spec.device_selector)}{_progress(facts.cluster, rule)}" for rule in rules
+        )
         todo = "ktui untaint DRIVER/POOL/DEVICE once the device is well"
         names = tuple(f"devicetaintrules/{rule.name}" for rule in rules)
         yield Finding(check, "warn", f"NoExecute in force: {said}", todo, names)

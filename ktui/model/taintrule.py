@@ -18,6 +18,12 @@ class DeviceSelector(Wire, frozen=True):
     pool: str | None = None
     device: str | None = None
 
+    def matches(self, device: DeviceId) -> bool:
+        return all(
+            wanted is None or wanted == have
+            for wanted, have in zip((self.driver, self.pool, self.device), device, strict=True)
+        )
+
 
 class TaintRuleSpec(Wire, frozen=True):
     device_selector: DeviceSelector | None = None
@@ -35,10 +41,7 @@ class DeviceTaintRule(Object, frozen=True):
     def matches(self, device: DeviceId) -> bool:
         """Whether the rule taints the device. An absent selector matches nothing, an empty one everything (1.37.1 and later)."""
         selector = self.spec.device_selector
-        return selector is not None and all(
-            wanted is None or wanted == have
-            for wanted, have in zip((selector.driver, selector.pool, selector.device), device, strict=True)
-        )
+        return selector is not None and selector.matches(device)
 
     @property
     def exact(self) -> DeviceId | None:

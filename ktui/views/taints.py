@@ -174,7 +174,7 @@ def _find(
             return None
         known = (device for device in cluster.devices_of_rule(rule) if _is_known(cluster, device))
         devices = sorted(islice(known, most))
-        return rule.spec.taint, rule, devices, scope(rule)
+        return rule.spec.taint, rule, devices, scope(rule.spec.device_selector)
     driver, pool, device, name, value, effect = rest
     published = cluster.device((driver, pool, device))
     for taint in (published.device.taints or ()) if published else ():

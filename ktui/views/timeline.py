@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final, cast
 
 from ktui.cluster.gangs import display_name
 from ktui.cluster.state import Cluster, Entity
+from ktui.cluster.taints import scope
 from ktui.cluster.timeline import Change, What
 from ktui.model.kinds import KINDS
 from ktui.model.time import format_age, format_time
@@ -23,12 +24,13 @@ _WORDS: Final[dict[What, tuple[str, Style]]] = {
     "GangFailed": ("failed", "bad"),
     "PodBound": ("bound to {after}", "dim"),
     "PodEvicted": ("is to go: {after}", "bad"),
+    "PodPreempted": ("makes room for {after}", "bad"),
     "PodDeleted": ("deleted, was on {before}", "dim"),
     "ClaimAllocated": ("allocated {after}", "dim"),
     "ClaimReleased": ("released {before}", "dim"),
-    "TaintAdded": ("tainted {after}", "warn"),
-    "TaintChanged": ("taint {before} is now {after}", "warn"),
-    "TaintRemoved": ("taint {before} removed", "ok"),
+    "TaintAdded": ("tainted {after}{where}", "warn"),
+    "TaintChanged": ("taint {before}{where} is now {after}", "warn"),
+    "TaintRemoved": ("taint {before}{where} removed", "ok"),
     "Scaled": ("scaled from {before} to {after}", ""),
     "MinReplicasChanged": ("minReplicas {before} is now {after}", ""),
     "SourceLost": ("not read any longer: {after}", "bad"),
@@ -106,6 +108,7 @@ class TimelineView:
             ("before", change.before),
             ("after", change.after),
             ("who", change.who),
+            ("selects", scope(change.selector) if _of_rule(change) else ""),
         )
         return (Section(text(change), about),)
 
@@ -123,6 +126,7 @@ class TimelineView:
             "before": change.before or None,
             "after": change.after or None,
             "who": change.who or None,
+            "selects": scope(change.selector) if _of_rule(change) else None,
             "text": text(change),
         }
 
@@ -140,14 +144,16 @@ def target(cluster: Cluster, key: RowKey) -> tuple[Entity, RowKey] | None:
     return (cast("Entity", change.view), change.key) if change is not None and change.view else None
 
 
-def text(change: Change) -> str:
-    """The change in a few words."""
+def text(change: Change, quoted: Callable[[str], str] = str) -> str:
+    """The change in a few words; `quoted` is how texts that are not ktui's own are written."""
     if change.what == "GangRunning" and change.before == "Degraded":
         return f"running again, {change.after} run"
     words = _WORDS[change.what][0]
     if change.what in _BARE and not (change.before or change.after):
         words = re.split("[:,]", words)[0]
-    return words.format(before=change.before, after=change.after, who=change.who or "somebody")
+    who = quoted(change.who) if change.who else "somebody"
+    where = f" on {quoted(scope(change.selector))}" if _of_rule(change) else ""
+    return words.format(before=quoted(change.before), after=quoted(change.after), who=who, where=where)
 
 
 def change_line(cluster: Cluster, change: Change, now: float) -> Line:
@@ -158,6 +164,10 @@ def change_line(cluster: Cluster, change: Change, now: float) -> Line:
         Cell(f"{_kind(change)} {f'{namespace}/{name}' if namespace else name}  ", "dim"),
         Cell(text(change), _WORDS[change.what][1]),
     )
+
+
+def _of_rule(change: Change) -> bool:
+    return change.view == "taints" and change.key[0] == "rule"
 
 
 def _kind(change: Change) -> str:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
+from ktui.cli import main
 from tests.cluster import infra, objects
 from tests.cluster.controlplane.api import Json, wait_for
 from tests.cluster.controlplane.cluster import ControlPlane
@@ -24,6 +30,35 @@ def _get(plane: ControlPlane, home: Path, namespace: str, kind: str) -> list[Jso
     return items
 
 
+@contextmanager
+def _recorded(plane: ControlPlane, namespace: str, file: Path) -> Iterator[None]:
+    """What happens meanwhile in the namespace is in the file afterwards."""
+    command = [
+        sys.executable,
+        "-m",
+        "ktui",
+        "record",
+        str(file),
+        "-n",
+        namespace,
+        "--kubeconfig",
+        str(plane.kubeconfig),
+    ]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL) as recorder:
+        try:
+            wait_for(lambda: file.exists() and file.stat().st_size > 0, "the recording to begin")
+            yield
+        finally:
+            recorder.send_signal(signal.SIGINT)
+            recorder.wait(timeout=60)
+
+
+def _timeline(file: Path, capsys: pytest.CaptureFixture[str]) -> list[Json]:
+    assert main(["get", "timeline", "--recording", str(file), "-o", "json"]) == 0
+    items: list[Json] = json.loads(capsys.readouterr().out)["items"]
+    return items
+
+
 def _big_job(namespace: str, name: str, pods: int, priority: str) -> Json:
     """A gang whose pods take most of a node each. They have no claims: the scheduler does not preempt for devices."""
     job = objects.gang_job(namespace, name, pods, "", priority=priority)
@@ -34,9 +69,20 @@ def _big_job(namespace: str, name: str, pods: int, priority: str) -> Json:
 
 
 def test_a_job_that_asks_for_a_gang_and_one_that_preempts_it(
-    real_cluster: ControlPlane, fresh_namespace: str, tmp_path: Path
+    real_cluster: ControlPlane, fresh_namespace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Issue 6, items 1 and 2: the gang of lower priority is on every node, and goes as a whole."""
+    file = tmp_path / "preemption.ktui"
+    with _recorded(real_cluster, fresh_namespace, file):
+        before = _low_gang_goes(real_cluster, fresh_namespace, tmp_path)
+    told = [change for change in _timeline(file, capsys) if change["change"] == "PodPreempted"]
+    assert {change["name"] for change in told} == before
+    (group,) = {change["after"] for change in told}
+    assert group.startswith(f"PodGroup {fresh_namespace}/")
+
+
+def _low_gang_goes(real_cluster: ControlPlane, fresh_namespace: str, tmp_path: Path) -> set[str]:
+    """A gang runs on every node, and makes room for one of higher priority. Returns the names of its pods."""
     api = real_cluster.api()
     nodes = len(infra.NODES)
 
@@ -70,6 +116,7 @@ def test_a_job_that_asks_for_a_gang_and_one_that_preempts_it(
     assert (found["priority"], found["priorityClass"], found["disruptionMode"]) == (1000, "prod", "all")
     assert {victim["name"] for victim in found["preemption"]["victims"]} == before
     assert {victim["state"] for victim in found["preemption"]["victims"]} == {"gone"}
+    return before
 
 
 def test_a_claim_that_a_gang_shares(real_cluster: ControlPlane, fresh_namespace: str, tmp_path: Path) -> None:

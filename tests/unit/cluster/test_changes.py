@@ -10,9 +10,11 @@ from ktui.cluster.changes import Chronicler, chronicle
 from ktui.cluster.state import Cluster
 from ktui.cluster.timeline import Change, Timeline
 from ktui.model.autoscaler import HorizontalPodAutoscaler
+from ktui.model.event import Event
 from ktui.model.frame import ActionResult, ActionTaken, ActionVerb, Frame, Mark
 from ktui.model.meta import Object
 from ktui.recording.reader import Recording
+from ktui.views.timeline import text
 from tests.recordings import PATHS
 from tests.unit import builders as b
 
@@ -115,6 +117,54 @@ def test_one_change(known: Object, frame: Frame, expected: tuple[Any, ...]) -> N
     assert (change.what, change.key, change.before, change.after) == expected
     assert change.at == 10
     assert changes(known=(known,)) == []
+
+
+PREEMPTED = [b.condition("DisruptionTarget", "True", "PreemptionByScheduler", "preempting")]
+
+
+def preemption(victim: str, uid: str = "") -> Event:
+    about = {"kind": "Pod", "namespace": "ml", "name": victim, "uid": uid or b.uid_of(victim)}
+    by = {"kind": "PodGroup", "namespace": "ml", "name": "urgent", "uid": "u"}
+    document = {"metadata": b.meta(f"{victim}.1"), "involvedObject": about, "related": by, "reason": "Preempted"}
+    return b.make(Event, document)
+
+
+def told_of(*frames: Frame, known: tuple[Object, ...]) -> list[tuple[str, str]]:
+    return [(change.what, change.after) for change in changes(*frames, known=known)]
+
+
+def test_whom_a_victim_of_preemption_makes_room_for() -> None:
+    """The event comes after the victim was told to go; it counts for one that is gone, too."""
+    pod, target = b.pod("p", node="n1"), b.pod("p", node="n1", conditions=PREEMPTED, meta_=newer())
+    story = [("PodEvicted", "preempting"), ("PodPreempted", "PodGroup ml/urgent")]
+    assert told_of(modified(target), b.added(preemption("p")), known=(pod,)) == story
+    assert told_of(b.added(preemption("gone")), known=(pod,)) == story[1:]
+
+
+def test_an_event_alone_preempts_nobody() -> None:
+    """Anyone who may create events can write one about a pod that was never told to go."""
+    pod = b.pod("p", node="n1")
+    assert told_of(b.added(preemption("p")), known=(pod,)) == []
+    earlier = preemption("p", "of-an-earlier-pod")
+    assert told_of(b.added(earlier), known=(pod,)) == [("PodPreempted", "PodGroup ml/urgent")]
+    assert told_of(b.listed("Event", preemption("gone"), version="9"), known=(pod,)) == [
+        ("PodPreempted", "PodGroup ml/urgent")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("selector", "words"),
+    [
+        ({"driver": "d", "pool": "p", "device": "gpu-0"}, "d/p/gpu-0"),
+        ({"driver": "d", "pool": "p"}, "all of pool d/p"),
+        ({}, "EVERY device of EVERY driver"),
+    ],
+)
+def test_what_a_rule_selected_is_told_after_it_is_gone(selector: dict[str, str], words: str) -> None:
+    rule = b.rule("r", selector, b.taint("xid", None))
+    gone = b.rule("r", selector, b.taint("xid", None), meta_=newer())
+    texts = [text(change) for change in changes(b.added(rule), b.deleted(gone))]
+    assert texts == [f"tainted xid:NoExecute on {words}", f"taint xid:NoExecute on {words} removed"]
 
 
 def test_what_did_not_change_is_no_change() -> None:

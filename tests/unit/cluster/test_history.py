@@ -91,11 +91,12 @@ def test_who_got_it_and_gave_it_back() -> None:
     assert told(after(modified(gone))) == ["ClaimReleased"]
 
 
-def test_a_rule_for_many_is_told_while_it_is_there() -> None:
+def test_a_rule_for_many_is_told_also_when_it_is_gone() -> None:
     rule = b.rule("all", {"driver": b.DRIVER})
     assert told(after(b.added(rule))) == ["TaintAdded"]
     gone = b.deleted(b.rule("all", {"driver": b.DRIVER}, meta_={"resourceVersion": "5"}))
-    assert told(after(b.added(rule), gone)) == []
+    assert told(after(b.added(rule), gone)) == ["TaintAdded", "TaintRemoved"]
+    assert told(after(b.added(b.rule("other", {"driver": "nic.example.com"})))) == []
 
 
 def test_a_drivers_own_taint() -> None:

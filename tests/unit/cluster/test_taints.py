@@ -82,7 +82,7 @@ def test_what_a_rule_selects(selector: b.Document | None, hit: list[str], words:
     every = [(*pool.id, name) for pool in cluster.pools() for name in pool.devices]
     assert [d for d in every if rule.matches(d)] == [d for d in every if taints_of(cluster, d)]
     assert sorted(f"{d[1]}/{d[2]}" for d in every if rule.matches(d)) == sorted(hit)
-    assert scope(rule) == words
+    assert scope(rule.spec.device_selector) == words
 
 
 @given(st.lists(st.tuples(*(st.sampled_from((None, "a", "b", "")),) * 3), max_size=8))

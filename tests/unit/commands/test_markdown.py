@@ -62,10 +62,10 @@ def test_an_incident_from_its_beginning_to_its_end() -> None:
     told = [line.partition(": ")[2] for line in lines if line.startswith("- 05:5")]
     story = [
         "gang `ml2/llm-train` running, 8 of 8 run",
-        "taint `xid79` tainted `example.com/xid=79:NoExecute`",
+        "taint `xid79` tainted `example.com/xid=79:NoExecute` on `gpu.example.com/node-1/gpu-0`",
         "pod `ml2/llm-train-0-skm7l` is to go: `Device Taint manager: deleting due to NoExecute taint`",
         "gang `ml2/llm-train` degraded, 7 of 8 run",
-        "taint `xid79` taint `example.com/xid=79:NoExecute` removed",
+        "taint `xid79` taint `example.com/xid=79:NoExecute` on `gpu.example.com/node-1/gpu-0` removed",
         "gang `ml2/llm-train` running again, 8 of 8 run",
     ]
     assert [line for line in told if line in story] == story
