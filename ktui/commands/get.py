@@ -8,18 +8,24 @@ from collections.abc import Iterable, Iterator
 from typing import Final, cast
 
 import orjson
+from msgspec import structs
 
 from ktui.cluster.state import Cluster, Entity
+from ktui.cluster.usage import exporter_of, offers
 from ktui.commands import labels
 from ktui.commands.printing import table
-from ktui.commands.source import Filled, fill
+from ktui.commands.source import Filled, Measure, fill
 from ktui.errors import KtuiError, UsageError
 from ktui.model.kinds import KINDS
+from ktui.model.resourceslice import DeviceId
+from ktui.model.usage import Wanted
 from ktui.ui.safe import safe
-from ktui.views.base import Parted, Row, View
+from ktui.views.base import Column, Parted, Row, View
 from ktui.views.registry import VIEWS
 
 JSON_VERSION = 1
+_MEASURED: Final = ("json", "wide")
+"""Forms that have room for figures of what is used."""
 _ROWS_OF: Final = {"gangs": ("PodGroup", "Workload")}
 """Kinds, among those that a view joins, without which there is nothing to show."""
 
@@ -34,7 +40,9 @@ def run(args: argparse.Namespace) -> int:
     matches = labels.parse(args.selector)
     if args.selector and view.id in ("devices", "timeline"):
         raise UsageError(f"{view.title.lower()} have no labels to select by")
-    filled = fill(args, view.kinds + view.joins, timeline=view.id == "timeline")
+    filled = fill(
+        args, view.kinds + view.joins, timeline=view.id == "timeline", measure=_measure(view, name, args.output)
+    )
     _check_readable(filled.cluster, view)
     rows = [row for row in _rows(view, filled, name) if matches(view.labels(filled.cluster, row.key))]
     if isinstance(view, Parted):
@@ -66,7 +74,8 @@ def _print(form: str, view: View, filled: Filled, rows: list[Row]) -> None:
             print(f"{view.id.removesuffix('s')}/{safe(view.names(filled.cluster, row.key)[0])}")
     elif rows:
         wide = form == "wide"
-        sys.stdout.write(table(view.columns, rows, filled.now, wide=wide))
+        columns, rows = _without_figures(view, filled, rows)
+        sys.stdout.write(table(columns, rows, filled.now, wide=wide))
     elif isinstance(view, Parted):
         read = filled.cluster.synced(*(kind for part in view.parts for kind in part.kinds))
         print("Nothing needs you." if read else "Nothing of what could be read needs you.", file=sys.stderr)
@@ -74,6 +83,33 @@ def _print(form: str, view: View, filled: Filled, rows: list[Row]) -> None:
         print(f"No {view.title.lower()} found{_where(view, filled)}.", file=sys.stderr)
         for off in _off(filled.cluster, view):
             print(f"ktui: {off}", file=sys.stderr)
+
+
+def _measure(view: View, name: str | None, form: str) -> Measure | None:
+    """What is used is asked for where it is shown."""
+    if form not in _MEASURED or view.id not in ("pods", "devices"):
+        return None
+
+    def wanted(cluster: Cluster) -> Wanted:
+        if view.id == "pods":
+            return Wanted(pods=True)
+        keys = (key for key in view.keys(cluster) if name is None or name in view.names(cluster, key))
+        published = (cluster.device(cast("DeviceId", key)) for key in keys)
+        nodes = dict.fromkeys(device.node for device in published if device is not None)
+        found = ((node, exporter_of(cluster, node)) for node in nodes)
+        return Wanted(exporters=tuple((node, exporter) for node, exporter in found if exporter is not None))
+
+    return wanted
+
+
+def _without_figures(view: View, filled: Filled, rows: list[Row]) -> tuple[tuple[Column, ...], list[Row]]:
+    """Columns and rows without figures that nobody asked for, or that are not to be had."""
+    columns = enumerate(view.columns)
+    kept = [i for i, c in columns if not c.needs or (filled.measured and offers(filled.cluster, c.needs))]
+    if len(kept) == len(view.columns):
+        return view.columns, rows
+    shown = tuple(view.columns[i] for i in kept)
+    return shown, [structs.replace(row, cells=tuple(row.cells[i] for i in kept)) for row in rows]
 
 
 def _where(view: View, filled: Filled) -> str:
@@ -100,3 +136,6 @@ def _warn_unreadable(cluster: Cluster, view: View) -> None:
         for stream in cluster.streams_of((kind,)):
             if stream.phase == "no-access":
                 print(f"ktui: without {kind}: {safe(stream.message, 300)}", file=sys.stderr)
+    for trouble in dict.fromkeys((cluster.usage.trouble, *cluster.usage.gpu_trouble.values())):
+        if trouble:
+            print(f"ktui: {safe(trouble, 300)}", file=sys.stderr)

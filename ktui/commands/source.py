@@ -6,37 +6,50 @@ import argparse
 import asyncio
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from ktui.cluster.state import Cluster
 from ktui.errors import UsageError
 from ktui.model.kinds import KINDS
+from ktui.model.usage import Wanted
 from ktui.ui.safe import safe
 
 
 class Filled(NamedTuple):
     """A filled state, the moment it shows (Unix seconds), and the namespace asked for ("" for all). `git_version`: the server's,
-    as a recording tells it."""
+    as a recording tells it. `measured`: with figures of what is used."""
 
     cluster: Cluster
     now: float
     namespace: str
     git_version: str = ""
+    measured: bool = False
+
+
+Measure = Callable[[Cluster], Wanted]
+"""Whose figures of what is used are shown, of what was read."""
 
 
 def fill(
-    args: argparse.Namespace, kinds: tuple[str, ...], *, timeline: bool = False, everywhere: bool = False
+    args: argparse.Namespace,
+    kinds: tuple[str, ...],
+    *,
+    timeline: bool = False,
+    everywhere: bool = False,
+    measure: Measure | None = None,
 ) -> Filled:
     """Read what the command needs, with the timeline up to that moment if wanted. `everywhere`: of all namespaces, as far as
-    that is allowed, whichever is asked for. Raises KtuiError when it cannot."""
+    that is allowed, whichever is asked for. `measure`: with figures of what is used, which no recording has. Raises KtuiError
+    when it cannot."""
     if getattr(args, "at", None) is not None and not getattr(args, "recording", None):
         raise UsageError("--at goes with --recording")
     if getattr(args, "recording", None):
         return _from_recording(args, timeline=timeline)
     if timeline:
         raise UsageError("one look at a cluster sees no changes: the timeline needs --recording FILE")
-    return asyncio.run(_from_cluster(args, kinds, everywhere=everywhere))
+    return asyncio.run(_from_cluster(args, kinds, everywhere=everywhere, measure=measure))
 
 
 def _from_recording(args: argparse.Namespace, *, timeline: bool) -> Filled:
@@ -61,11 +74,14 @@ def _from_recording(args: argparse.Namespace, *, timeline: bool) -> Filled:
     return Filled(cluster, recording.header.start + reached, namespace, recording.header.server.git_version)
 
 
-async def _from_cluster(args: argparse.Namespace, kinds: tuple[str, ...], *, everywhere: bool) -> Filled:
+async def _from_cluster(
+    args: argparse.Namespace, kinds: tuple[str, ...], *, everywhere: bool, measure: Measure | None
+) -> Filled:
     """`kinds` begins with the one that the rows are made of."""
     from ktui.commands.cluster import wanted
     from ktui.kube.once import first_error, read_once, read_widely
     from ktui.kube.opening import open_transport, resolve
+    from ktui.kube.usageonce import measure_once
 
     wish = wanted(args)
     target = resolve(wish)
@@ -78,7 +94,9 @@ async def _from_cluster(args: argparse.Namespace, kinds: tuple[str, ...], *, eve
             if everywhere:
                 await read_widely(transport, kinds, target.namespace, cluster.apply)
             else:
-                await read_once(transport, kinds, namespace, cluster.apply)
+                served = await read_once(transport, kinds, namespace, cluster.apply)
+                if measure is not None:
+                    await measure_once(transport, served, measure(cluster), namespace, cluster.measure)
         except BaseExceptionGroup as group:
             raise first_error(group) or group from None
-    return Filled(cluster, time.time(), namespace)
+    return Filled(cluster, time.time(), namespace, measured=measure is not None)

@@ -68,7 +68,8 @@ def test_every_resource_in_every_form(ktui: Ktui, name: str, resource: str, form
     elif form == "name":
         assert all(line.startswith(f"{resource.removesuffix('s')}/") for line in ran.lines)
     else:
-        titles = [column.title for column in VIEWS[resource].columns]  # type: ignore[index]  # one of RESOURCES
+        columns = VIEWS[resource].columns  # type: ignore[index]  # one of RESOURCES
+        titles = [column.title for column in columns if not column.needs]  # no recording has figures of what is used
         assert ran.lines[0].replace(" ", "") == "".join(titles).replace(" ", "")
         assert all(line == line.rstrip() for line in ran.lines)
 
