@@ -81,6 +81,9 @@ class KtuiApp(App[int]):
         )
 
     def on_mount(self) -> None:
+        if isinstance(self._driver, PatientDriver):
+            keys = (key.strip() for named in self._keys.values() for key in named.split(","))
+            self._driver.alt_keys = frozenset(key for key in keys if key.startswith("alt+"))
         if not self.is_headless:
             loop = asyncio.get_running_loop()
             for number in (signal.SIGTERM, signal.SIGHUP):

@@ -13,14 +13,17 @@ import contextlib
 import os
 import time
 from queue import Empty
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from rich.console import Console
+from textual import events
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.driver import Driver
 from textual.drivers._writer_thread import WriterThread
 from textual.drivers.linux_driver import LinuxDriver
 from textual.geometry import Offset, Size
+from textual.message import Message
 
 from ktui.ui.canvas import Canvas
 from ktui.ui.flow import Flow
@@ -42,12 +45,14 @@ class PatientDriver(LinuxDriver):
     stuck: ClassVar[bool] = False  # the terminal did not take the last output of an application that has ended
 
     canvas: Canvas | None = None
+    alt_keys: frozenset[str] = frozenset()  # that mean something, e.g. "alt+x"
     _flow: Flow | None = None
     _synchronised = False
     _cursor = Offset(0, 0)
     _looking: asyncio.TimerHandle | None = None
 
     def start_application_mode(self) -> None:
+        _forget_option_keys()
         super().start_application_mode()  # type: ignore[no-untyped-call]
         self._flow = Flow(time.monotonic)
         if self.canvas is not None:
@@ -100,6 +105,10 @@ class PatientDriver(LinuxDriver):
         self._looking = None
         self.catch_up()
 
+    def process_message(self, message: Message) -> None:
+        for each in parted(message, self.alt_keys):
+            super().process_message(each)
+
     def stop_application_mode(self) -> None:
         """What is still queued will not be seen: drop it, so that a slow terminal is put back soon."""
         if self._looking is not None:
@@ -120,6 +129,23 @@ class PatientDriver(LinuxDriver):
             writer.join(_PATIENCE)
             PatientDriver.stuck = writer.is_alive()
         super().close()
+
+
+def parted(message: Message, alt_keys: frozenset[str]) -> tuple[Message, ...]:
+    """Escape and a key after it arrive as one read from a slow line, which looks like that key with alt. It was two keys unless
+    alt means something there; vim does so, too."""
+    if isinstance(message, events.Key) and message.key.startswith("alt+") and message.key not in alt_keys:
+        character = message.character
+        if character is not None and len(character) == 1 and character.isalnum():
+            return events.Key("escape", "\x1b"), events.Key(character, character)
+    return (message,)
+
+
+def _forget_option_keys() -> None:
+    """Textual takes escape and a digit for what a Mac writes with Option (5 is ∞ there): then the digit could not be told."""
+    known = cast("dict[str, object]", ANSI_SEQUENCES_KEYS)
+    for sequence in [each for each, keys in known.items() if len(each) == 2 and isinstance(keys, str)]:
+        del known[sequence]
 
 
 def _draw(canvas: Canvas, update: CompositorUpdate) -> None:

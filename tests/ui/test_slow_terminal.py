@@ -12,6 +12,9 @@ from collections.abc import Iterator
 
 import pyte
 import pytest
+from textual.events import Key
+
+from ktui.ui.driver import parted
 
 from .test_terminal import PROGRAM, Terminal
 
@@ -111,6 +114,26 @@ def test_the_screen_is_written_anew_when_a_person_asks_for_it(line: Line) -> Non
     line.until("gpu-node-1")
     line.settle()
     assert line.screen == shown
+
+
+def test_escape_and_a_key_that_arrive_together_are_two_keys(line: Line) -> None:
+    """What was typed one after the other may be read at once, which is how a terminal sends a key with alt."""
+    line.type(b"8")
+    line.until("8 Pods(?s:.)*POD")
+    line.type(b"?")
+    line.until("Draw all of the screen anew")
+    line.settle()
+    line.type(b"\x1b5")
+    line.until("5 Taints.*(?s:.)*\\bSOURCE\\b")
+
+
+@pytest.mark.parametrize("bound", [True, False])
+def test_a_key_with_alt_is_one_key_where_it_means_something(bound: bool) -> None:
+    pressed = Key("alt+x", "x")
+    found = [
+        message.key for message in parted(pressed, frozenset({"alt+x"} if bound else ())) if isinstance(message, Key)
+    ]
+    assert found == (["alt+x"] if bound else ["escape", "x"])
 
 
 def test_a_terminal_that_never_answers_is_sent_everything(line: Line) -> None:
