@@ -203,6 +203,8 @@ class Fleet:
         hpa = objects.autoscaler(
             "serving", name, then, lowest=lowest, highest=highest, per_replica=per_replica, calm=_CALM
         )
+        if not self._release.hpa_generation:
+            del hpa["metadata"]["generation"]
         if not replicas:
             hpa = objects.conditioned(hpa, then, "ScaledToZero", "True", "ScaledToZero")
         self._put("HorizontalPodAutoscaler", hpa)

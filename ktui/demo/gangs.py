@@ -80,7 +80,7 @@ def written(
     """(kind, object) of what makes up a gang: of a Job's its Workload and its PodGroup, of one without a Job what its release
     needs for it to be one."""
     owner = objects.owned_by("batch/v1", "Job", job_) if job_ is not None else None
-    metadata = objects.made(name, now, namespace, owner=owner)
+    metadata = _uncounted(objects.made(name, now, namespace, owner=owner))
     policy = _policy(min_count)
     of_job = {"controllerRef": {"apiGroup": "batch", "kind": "Job", "name": name}} if job_ is not None else {}
     if not release.condition:
@@ -89,14 +89,19 @@ def written(
     if job_ is not None:
         templates = [{"name": name, "schedulingPolicy": policy}]
         yield "Workload", {"metadata": metadata, "spec": {**of_job, "podGroupTemplates": templates}}
-    yield "PodGroup", _pod_group(release, objects.made(name, now, namespace, owner=owner), policy, job_ is not None)
+    metadata = _uncounted(objects.made(name, now, namespace, owner=owner))
+    yield "PodGroup", _pod_group(release, metadata, policy, job_ is not None)
+
+
+def _uncounted(metadata: JSON) -> JSON:
+    """Of kinds that the API server keeps no generation of."""
+    return {field: value for field, value in metadata.items() if field != "generation"}
 
 
 def _pod_group(release: Release, metadata: JSON, policy: JSON, of_workload: bool) -> JSON:
     name = metadata["name"]
     spec: JSON = {"schedulingPolicy": policy}
     if "v1alpha2" in release.versions["PodGroup"]:
-        del metadata["generation"]  # this version counts none
         template = {"workload": {"workloadName": name, "podGroupTemplateName": name}} if of_workload else None
         spec |= {"podGroupTemplateRef": template, "disruptionMode": "Pod"}
     elif of_workload:

@@ -99,8 +99,8 @@ class Registry:
         if not subresource:
             prepared = admission.prepared(kind, new, old)
             new = admission.admit(kind, prepared, self._now(), scale_to_zero=self._scale_to_zero)
-        if new.get("spec") != old.get("spec"):
-            new["metadata"]["generation"] = before.get("generation", 0) + 1
+        if new.get("spec") != old.get("spec") and "generation" in before:
+            new["metadata"]["generation"] = before["generation"] + 1
         if new == old or dry_run:
             return new
         if before.get("deletionTimestamp") and not new["metadata"].get("finalizers"):

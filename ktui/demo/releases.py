@@ -16,7 +16,8 @@ Versions = dict[str, tuple[str, ...]]
 class Release(Struct, frozen=True):
     """`versions` are those of kinds that are served in more than one over the releases, or not at all. `condition` is the one
     that the scheduler keeps on a PodGroup, "" where there are no PodGroups: a gang is then a group within its Workload. `jobs`
-    says whether the Job controller makes the gang of a Job (Job.spec.scheduling); where not, who submits the Job makes it."""
+    says whether the Job controller makes the gang of a Job (Job.spec.scheduling); where not, who submits the Job makes it.
+    `scale_to_zero` and `hpa_generation` are the gates HPAScaleToZero and HPAGeneration."""
 
     name: str
     git_version: str
@@ -24,6 +25,7 @@ class Release(Struct, frozen=True):
     condition: str
     jobs: bool
     scale_to_zero: bool
+    hpa_generation: bool
 
 
 LATEST: Final = Release(
@@ -33,6 +35,7 @@ LATEST: Final = Release(
     condition="PodGroupInitiallyScheduled",
     jobs=True,
     scale_to_zero=True,
+    hpa_generation=True,
 )
 V1_36: Final = Release(
     name="1.36",
@@ -46,6 +49,7 @@ V1_36: Final = Release(
     condition="PodGroupScheduled",
     jobs=False,
     scale_to_zero=False,
+    hpa_generation=False,
 )
 V1_35: Final = Release(
     name="1.35",
@@ -59,6 +63,7 @@ V1_35: Final = Release(
     condition="",
     jobs=False,
     scale_to_zero=False,
+    hpa_generation=False,
 )
 
 RELEASES: Final = {release.name: release for release in (LATEST, V1_36, V1_35)}

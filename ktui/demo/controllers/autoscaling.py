@@ -156,11 +156,9 @@ def _asleep(hpa: JSON) -> bool:
 def _measured(
     hpa: JSON, proposals: Sequence[Proposal], most: Proposal, ready: int, decision: Decision, now: str
 ) -> JSON:
-    status = {
-        **hpa["status"],
-        "observedGeneration": hpa["metadata"]["generation"],
-        "currentMetrics": [each.status for each in proposals],
-    }
+    status = {**hpa["status"], "currentMetrics": [each.status for each in proposals]}
+    if "generation" in hpa["metadata"]:
+        status["observedGeneration"] = hpa["metadata"]["generation"]
     status.pop("currentReplicas", None)  # absent when 0
     if ready:
         status["currentReplicas"] = ready

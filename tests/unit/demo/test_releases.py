@@ -131,14 +131,17 @@ async def test_min_replicas_0_is_for_releases_that_let_autoscalers_sleep(release
             return {**hpa, "spec": {**hpa["spec"], "minReplicas": 0}}
 
         if release is LATEST:
-            assert demo.server.registry.update(kind, key, sleep)["spec"]["minReplicas"] == 0
+            changed = demo.server.registry.update(kind, key, sleep)
+            assert (changed["spec"]["minReplicas"], changed["metadata"]["generation"]) == (0, 2)
             return
         with pytest.raises(Refused, match="must be greater than or equal to 1"):
             demo.server.registry.update(kind, key, sleep)
         assert all(hpa["spec"]["minReplicas"] for hpa in all_of(demo, "HorizontalPodAutoscaler"))
-        assert "ScaledToZero" not in {
-            each["type"] for hpa in all_of(demo, "HorizontalPodAutoscaler") for each in _conditions(hpa)
-        }
+        await until(lambda: len(_conditions(demo.server.database.get("HorizontalPodAutoscaler", key))) > 1)
+        for hpa in all_of(demo, "HorizontalPodAutoscaler"):
+            assert "ScaledToZero" not in {each["type"] for each in _conditions(hpa)}
+            assert "generation" not in hpa["metadata"]
+            assert "observedGeneration" not in hpa["status"]
 
 
 @EVERY
