@@ -97,6 +97,7 @@ def following(printer: Printer, cluster: Cluster, pace: Pace) -> Samples:
         found["first byte"].append(terminal.wait_for_output("") * 1000)
         found["first rows"].append(terminal.wait_for_output(pod_name(0)) * 1000)
         found["all pods"].append(terminal.wait_for_output(pod_name(cluster.pods - 1)) * 1000)
+        found["start cpu"].append(processes.cpu(terminal.pid) * 1000)
         terminal.watch(pace.settle)
         _memory(terminal, found)
         idle = terminal.watch(pace.idle / 2)
@@ -131,6 +132,7 @@ def _shown(program: Program, cluster: Cluster, found: Samples) -> Iterator[tuple
         found["all pods"].append(screen.wait_for(program.pods(cluster.pods), "all pods") * 1000)
         if program.joined is not None:
             found["joined"].append(screen.wait_for(program.joined(cluster.pods), "everything joined") * 1000)
+        found["start cpu"].append(processes.cpu(terminal.pid) * 1000)
         yield terminal, screen
 
 

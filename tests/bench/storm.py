@@ -16,7 +16,7 @@ Json = dict[str, Any]
 _STRIDE: Final = 7_919  # a prime: one pod after another changes, all over the fleet
 _CRASHING: Final = 20  # every so manieth pod is one whose container ends again and again
 _MARK: Final = "resource-version-goes-here"
-_MOST: Final = 2_000  # events in one piece
+_MOST: Final = 200  # events in one piece: who cannot take more is not given much more
 
 
 class Events:

@@ -84,6 +84,7 @@ def lines(rates: Sequence[int]) -> list[Line]:
         Line("first pods", "first rows", "ms", of_peer=1, main=True),
         Line("all pods counted", "all pods", "ms", of_peer=1),
         Line("everything joined", "joined", "ms", most=2_000, of_peer=1, main=True, peer_key="all pods"),
+        Line("processor time until then", "start cpu", "ms"),
         Line("`get pods -A`, from start to end", "get pods", "ms"),
         Line("memory at most (RSS)", "peak", "MiB", max, most=160, of_peer=1),
         Line("memory settled (PSS)", "settled", "MiB", most=160, of_peer=1, main=True),
