@@ -51,15 +51,15 @@ def test_a_pod_is_restarted_and_comes_back_by_turns_and_some_of_them_crash() -> 
 
 
 def test_what_is_due_follows_the_clock() -> None:
-    now = 50.0
+    now = 64.0
     rate = Rate(1_000, lambda: now)
     assert rate.due() == 0
-    now += 0.15
-    assert rate.due() == 150
+    now += 0.125
+    assert rate.due() == 125
     assert rate.due() == 0
-    now += 0.0005
+    now += 0.0009
     assert rate.due() == 0
-    now += 0.0006
+    now += 0.0009
     assert rate.due() == 1
 
 
