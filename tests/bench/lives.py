@@ -13,7 +13,7 @@ from tests.bench import processes
 from tests.bench.gateway import Counts, Gateway
 from tests.bench.programs import COLUMNS, ROWS, Cluster, Printer, Program, first_gangs, first_pods, pod_name
 from tests.bench.screen import Screen
-from tests.bench.terminal import Terminal
+from tests.bench.terminal import ANYTHING, FULL_SCREEN, Terminal
 
 Samples = defaultdict[str, list[float]]
 """Values by the key of the table's line they belong to; as many as there were."""
@@ -74,7 +74,7 @@ def gangs(program: Program, cluster: Cluster) -> Samples:
     """From the start to the first gangs, which are asked for at the first frame."""
     found = Samples(list)
     with _started(program, cluster) as (terminal, screen):
-        screen.wait_for(_anything, "a first frame")
+        terminal.wait_for(ANYTHING, after=FULL_SCREEN)
         terminal.press(program.gangs)
         found["first gangs"].append(screen.wait_for(first_gangs, "the first gang") * 1000)
         _end(program, terminal)
@@ -126,7 +126,7 @@ def _shown(program: Program, cluster: Cluster, found: Samples) -> Iterator[tuple
     """The program when its pods are there, with all that it joins to them."""
     with _started(program, cluster) as (terminal, screen):
         found["first byte"].append(terminal.wait_for_output("") * 1000)
-        found["first frame"].append(screen.wait_for(_anything, "a first frame") * 1000)
+        found["first frame"].append(terminal.wait_for(ANYTHING, after=FULL_SCREEN) * 1000)
         terminal.press(program.opening)
         found["first rows"].append(screen.wait_for(first_pods, "the first pod") * 1000)
         found["all pods"].append(screen.wait_for(program.pods(cluster.pods), "all pods") * 1000)
@@ -140,10 +140,6 @@ def _shown(program: Program, cluster: Cluster, found: Samples) -> Iterator[tuple
 def _started(program: Program, cluster: Cluster) -> Iterator[tuple[Terminal, Screen]]:
     with Terminal(program.command, program.surroundings(cluster), columns=COLUMNS, rows=ROWS) as terminal:
         yield terminal, Screen(terminal, columns=COLUMNS, rows=ROWS)
-
-
-def _anything(screen: Screen) -> bool:
-    return not screen.text.isspace()
 
 
 def _keys(screen: Screen, count: int) -> list[float]:

@@ -1,7 +1,7 @@
 """What a terminal's user sees, and since when: the output of a command, drawn by an emulator after it has been timed.
 
-Drawing takes longer than reading. So output is read, and its time noted, as long as there is any; it is drawn when there is
-none, piece by piece, and what a piece made visible was visible when that piece was read.
+Drawing takes longer than reading, and the machine's time is the command's. So output is read, and its time noted, as long as
+there is any; it is drawn after a lull, piece by piece, and what a piece made visible was visible when that piece was read.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from tests.bench.terminal import Terminal
 
 T = TypeVar("T")
 
-_LULL: Final = 0.005  # seconds without output, after which there is time to draw
-_PATIENCE: Final = 0.25  # seconds of output without a lull, after which it is drawn all the same
+_LULL: Final = 0.25  # seconds without output, after which there is time to draw
+_LULL_AFTER_KEY: Final = 0.005
+_PATIENCE: Final = 4  # lulls of output without one, after which it is drawn all the same
 
 
 class Screen:
@@ -49,7 +50,7 @@ class Screen:
         single = [line for line, each in enumerate(backgrounds) if each is not None and times[each] == 1]
         return single[0] if len(single) == 1 else None
 
-    def wait_for(self, seen: Callable[[Screen], T], what: str, limit: float = 60.0) -> float:
+    def wait_for(self, seen: Callable[[Screen], T], what: str, limit: float = 60.0, lull: float = _LULL) -> float:
         """Seconds from the start of the command until the screen was as wanted; of the last output, where it is already.
         TimeoutError after `limit` seconds of waiting."""
         if seen(self):
@@ -60,8 +61,8 @@ class Screen:
                 return at
             if self._terminal.elapsed - begun > limit or not self._terminal.read(0.1):
                 raise TimeoutError(f"{what}: not seen; the screen shows:\n{self.text}")
-            flood = self._terminal.elapsed + _PATIENCE
-            while self._terminal.elapsed < flood and self._more():
+            flood = self._terminal.elapsed + _PATIENCE * lull
+            while self._terminal.elapsed < flood and self._more(lull):
                 pass
 
     def answer_to(self, key: str, limit: float = 10.0) -> float:
@@ -70,7 +71,10 @@ class Screen:
         before = self.cursor
         pressed = self._terminal.elapsed
         self._terminal.press(key)
-        return self.wait_for(lambda now: now.cursor not in (None, before), f"answer to {key!r}", limit) - pressed
+        moved = self.wait_for(
+            lambda now: now.cursor not in (None, before), f"answer to {key!r}", limit, _LULL_AFTER_KEY
+        )
+        return moved - pressed
 
     def rest(self, seconds: float) -> None:
         """Lets the command go on for a while."""
@@ -80,10 +84,10 @@ class Screen:
                 raise TimeoutError(f"the command ended; the screen shows:\n{self.text}")
         self._draw(lambda _: None)
 
-    def _more(self) -> bool:
+    def _more(self, lull: float) -> bool:
         """Reads on; False when there is a lull."""
         before = self._terminal.pieces
-        return self._terminal.read(_LULL) and self._terminal.pieces > before
+        return self._terminal.read(lull) and self._terminal.pieces > before
 
     def _draw(self, seen: Callable[[Screen], T]) -> float | None:
         """Draws what was read, up to the piece that made `seen` true: its time."""
