@@ -11,6 +11,7 @@ from typing import NamedTuple
 from msgspec import structs
 
 from ktui.cluster.gangs import Gang
+from ktui.diagnose.beyond import Beyond, waiting_beyond
 from ktui.diagnose.demand import GangDemand
 from ktui.diagnose.diagnosis import Diagnosis
 from ktui.diagnose.evidence import of_objects, of_shortage
@@ -38,18 +39,20 @@ class Asked(NamedTuple):
 
 class Account(NamedTuple):
     """`asked` and `lost` go with the diagnosis' funnel. `demand`: what would have to be placed, None where that is not looked
-    at. `unknown`: why what the funnel does not say cannot be told."""
+    at. `unknown`: why what the funnel does not say cannot be told. `beyond`: pods that wait although the gang runs."""
 
     diagnosis: Diagnosis
     asked: Asked | None = None
     lost: Losses = Losses()
     unknown: str = ""
     demand: GangDemand | None = None
+    beyond: tuple[Beyond, ...] = ()
 
 
 def account_of_gang(supply: Supply, gang: Gang) -> Account:
     """The account of a gang, with what its nodes and devices are now."""
-    return _account(supply, gang, look_at(supply.cluster, gang))
+    found = _account(supply, gang, look_at(supply.cluster, gang))
+    return found._replace(beyond=waiting_beyond(supply, gang))
 
 
 def account_of_pod(supply: Supply, pod: Pod) -> Account:

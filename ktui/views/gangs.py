@@ -19,6 +19,7 @@ from ktui.cluster.gangs import (
 )
 from ktui.cluster.sources import object_key
 from ktui.cluster.state import Cluster
+from ktui.diagnose.beyond import waiting_beyond
 from ktui.diagnose.diagnoses import diagnoses_of
 from ktui.diagnose.diagnosis import Diagnosis
 from ktui.diagnose.gang import troubles
@@ -28,6 +29,7 @@ from ktui.model.pod import Pod
 from ktui.model.podstatus import status_word
 from ktui.model.time import format_age, parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
+from ktui.views.beyond import beyond_documents, beyond_lines
 from ktui.views.claims import claim_state
 from ktui.views.preemption import gang_preemption, gang_preemption_document
 from ktui.views.queues import queue_document, queue_lines
@@ -175,6 +177,8 @@ class GangsView:
         if found.beside is not None:
             sections.append(Section("Queue", queue_lines(cluster, found.beside, now)))
         sections.append(Section("Preemption", gang_preemption(cluster, found, now)))
+        waiting = waiting_beyond(diagnoses_of(cluster).supply, found)
+        sections.append(Section("Beyond minCount", tuple(beyond_lines(waiting))))
         sections.append(Section("Evidence", tuple(_evidence(diagnosis, now))))
         if group is not None and (shared := tuple(_shared(cluster, found))):
             sections.append(Section("Shared claims", shared))
@@ -202,6 +206,7 @@ class GangsView:
             "message": diagnosis.message,
             "facts": diagnosis.facts,
             "minCount": found.min_count,
+            "waitingBeyond": beyond_documents(waiting_beyond(diagnoses_of(cluster).supply, found)),
             "pods": {
                 "total": len(found.members),
                 "scheduled": found.bound + found.succeeded,

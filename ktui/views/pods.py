@@ -201,11 +201,11 @@ def _why(cluster: Cluster, pod: Pod) -> Iterable[Line]:
     """Of a pod without a node. One of a gang waits with it."""
     kept = diagnoses_of(cluster)
     found = next((of_gang for key in pod_group(pod) if (of_gang := kept.of(key)) is not None), None)
-    if found is not None:
+    if found is not None and found.state != "Running":
         yield (Cell("with its gang: "), Cell(found.message, "warn"))
     else:
         alone = diagnose_pod(kept.supply, pod)
-        yield (Cell(alone.message, "warn"),)
+        yield (Cell("its gang runs without it: " if found else ""), Cell(alone.message, "warn"))
         yield (Cell(alone.cause or alone.state, "dim"),)
 
 

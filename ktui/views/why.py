@@ -26,6 +26,7 @@ from ktui.model.pod import Pod
 from ktui.model.resourceslice import ResourceSlice
 from ktui.model.time import format_age, format_time, parse_time
 from ktui.views.base import Cell, Document, Line, RowKey, Style
+from ktui.views.beyond import beyond_documents, beyond_lines
 from ktui.views.gangs import STYLES, VIEW
 
 LABEL: Final = 16  # cells of the labels in front
@@ -187,6 +188,7 @@ def document(subject: Subject, found: Account, what_if: Imagined | None = None) 
         "evidence": [_evidence_document(item) for item in diagnosis.evidence],
         "funnel": to_builtins(diagnosis.funnel) if diagnosis.funnel else None,
         "unblock": list(diagnosis.unblock),
+        "waitingBeyond": beyond_documents(found.beyond),
         "whatIf": _what_if_document(what_if) if what_if else None,
     }
 
@@ -220,6 +222,7 @@ def lines(
     about = " · ".join(part for part in parts if part)
     blocks: list[list[Line]] = [
         [(Cell(f"{subject.kind} {subject.shown}", "accent"),), (Cell(diagnosis.message, tone),), (Cell(about, "dim"),)],
+        [*beyond_lines(found.beyond)],
         [*_funnel(diagnosis.funnel, found, bar, width)] if diagnosis.funnel and found.asked else [],
         [*_said(diagnosis, now)],
         [*_labelled("would help", ((text, "ok") for text in diagnosis.unblock))],

@@ -263,3 +263,17 @@ def test_reported_health_that_no_taint_answers(look: Look, real_cluster: Control
     assert container["reported"] == [{"name": "claim:gpu", "resources": [said]}]
     (device,) = (each for each in look("devices") if each["state"] == "unhealthy")
     assert (device["device"], device["disagreement"]) == (container["devices"][0]["device"], "unhealthy, not tainted")
+
+
+def test_what_labels_say_of_the_software_on_a_node(look: Look, real_cluster: ControlPlane) -> None:
+    """Issue 6, item 11: the labels are those of GPU feature discovery."""
+    api = real_cluster.api()
+    path = f"/api/v1/nodes/{NODE}"
+    labels = {"nvidia.com/gpu.product": "NVIDIA-H200", "nvidia.com/cuda.driver-version.full": "580.65.06"}
+    api.patch(path, {"metadata": {"labels": labels}})
+    try:
+        found = {item["device"]: item["nodeSoftware"] for item in look("devices") if item["node"] == NODE}
+    finally:
+        api.patch(path, {"metadata": {"labels": dict.fromkeys(labels)}})
+    assert {each["product"] for each in found.values()} == {"NVIDIA-H200"}
+    assert {each["driverVersion"] for each in found.values()} == {"580.65.06"}

@@ -109,3 +109,17 @@ def test_a_kubelet_that_is_too_new_and_without_root(look: Look, real_cluster: Co
         code, found = look()
     assert code == 1
     assert found["kubelets"]["objects"] == found["rootless"]["objects"] == ["nodes/doctor-new"]
+
+
+def test_an_autoscaler_that_nothing_wakes(look: Look, real_cluster: ControlPlane, fresh_namespace: str) -> None:
+    """Issue 6, item 13: somebody scaled its target to 0, so the controller leaves it there."""
+    api = real_cluster.api()
+    api.create(objects.deployment(fresh_namespace, "chat", 0))
+    api.create(objects.autoscaler(fresh_namespace, "chat", external=True))
+    name = f"horizontalpodautoscalers/{fresh_namespace}/chat"
+
+    def told() -> bool:
+        found = look("viewer")[1]["autoscalers"]
+        return found["status"] == "warn" and name in found["objects"] and "paused" in found["text"]
+
+    wait_for(told, "the autoscaler to be called paused", limit=90)

@@ -146,3 +146,22 @@ def test_a_claim_that_a_gang_shares(real_cluster: ControlPlane, fresh_namespace:
         for name in ("a", "b"):
             api.delete(f"/api/v1/namespaces/{fresh_namespace}/pods/{name}")
         api.delete(f"{groups}/pair")
+
+
+def test_a_pod_that_a_gang_runs_without(real_cluster: ControlPlane, fresh_namespace: str, tmp_path: Path) -> None:
+    """minCount 2 of 3 pods: the third asks for more than any node has, and waits by itself."""
+    api = real_cluster.api()
+    api.create(objects.pod_group(fresh_namespace, "most", 2))
+    for name, cpus in {"a": "1", "b": "1", "big": "500"}.items():
+        pod = objects.pod(fresh_namespace, name, "", group="most")
+        pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": cpus}}
+        pod["spec"].pop("resourceClaims", None)
+        api.create(pod)
+
+    def told() -> list[Json]:
+        (gang,) = _get(real_cluster, tmp_path, fresh_namespace, "gangs")
+        beyond: list[Json] = gang["waitingBeyond"]
+        return beyond if [each["cause"] for each in beyond] == ["NotEnoughNodeResources"] else []
+
+    (waiting,) = wait_for(told, "the gang to run and its third pod to be refused", limit=120)
+    assert waiting["pods"] == ["big"]

@@ -45,7 +45,7 @@ def test_causes_and_facts(ktui: Ktui, name: str) -> None:
 
 def test_the_shape_of_the_json(ktui: Ktui) -> None:
     found = answer(ktui, "numa")
-    keys = "version kind namespace name state cause message facts evidence funnel unblock whatIf"
+    keys = "version kind namespace name state cause message facts evidence funnel unblock waitingBeyond whatIf"
     assert list(found) == keys.split()
     assert (found["version"], found["kind"], found["namespace"], found["name"]) == (1, "gang", "research", "numa")
     assert list(found["evidence"][0]) == ["kind", "namespace", "name", "text", "since"]
