@@ -72,13 +72,11 @@ class DeviceInfo(NamedTuple):
 
 
 def device_ids(cluster: Cluster) -> Iterator[DeviceId]:
-    """All devices: published ones by pool, and allocated ones that are published no longer."""
-    published: set[DeviceId] = set()
+    """All devices: published ones by pool, and allocated ones that are published no longer. The state may change meanwhile."""
     for pool in cluster.pools():
         for name in pool.devices:
-            published.add(device := (*pool.id, name))
-            yield device
-    yield from (device for device in cluster.claims_by_device.values() if device not in published)
+            yield (*pool.id, name)
+    yield from (device for device in list(cluster.claims_by_device.values()) if cluster.device(device) is None)
 
 
 def device_info(cluster: Cluster, device: DeviceId) -> DeviceInfo | None:

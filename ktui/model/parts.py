@@ -14,6 +14,7 @@ from msgspec.structs import force_setattr
 
 from ktui.model.claim import Allocation, AllocationDevices, AllocationResult, Consumer
 from ktui.model.meta import Object, ObjectMeta, OwnerReference
+from ktui.model.node import NodeSelectorRequirement, NodeSelectorTerm
 from ktui.model.pod import PodClaimStatus
 from ktui.model.resourceslice import Capacity, Counter, Device
 
@@ -24,6 +25,9 @@ _KEPT: Final = 30_000
 
 _OWN: Final = frozenset((Allocation, AllocationDevices, AllocationResult, Consumer, Device, ObjectMeta, PodClaimStatus))
 """No two objects have an equal one; what is in it they may have in common."""
+
+_FOUND_WHOLE: Final = frozenset((NodeSelectorTerm, NodeSelectorRequirement))
+"""Whoever has an equal one has all that it is in: every claim says on which node its devices are."""
 
 _NAMING: Final[dict[type, tuple[str, ...]]] = {
     ObjectMeta: ("name", "uid", "resource_version"),
@@ -90,7 +94,7 @@ class Parts:
             if found is None:
                 self._new[part] = found = part
             return found
-        if kind in _OWN:
+        if _is_own(part):
             self._share_fields(part)
             return part
         if kind is tuple:
@@ -110,7 +114,7 @@ class Parts:
     def _common_tuple(self, part: tuple[Any, ...]) -> tuple[Any, ...]:
         if not part:
             return part
-        if type(part[0]) in _OWN:
+        if _is_own(part[0]):
             for each in part:
                 self._share_fields(each)
             return part
@@ -154,3 +158,8 @@ class Parts:
             if found is not None:
                 self._new[name] = found
         return found
+
+
+def _is_own(part: object) -> bool:
+    kind = type(part)
+    return kind in _OWN or kind in _FOUND_WHOLE or (isinstance(part, OwnerReference) and part.kind == "Pod")

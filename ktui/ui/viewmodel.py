@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable
 
 from ktui.cluster.state import Cluster
 from ktui.cluster.usage import offers
+from ktui.ui.backlog import Backlog
 from ktui.ui.rowindex import Filter, RowIndex
-from ktui.views.base import Parted, Row, RowKey, View
+from ktui.views.base import Large, Parted, Row, RowKey, View
 
-_SLICE = 64  # rows between two looks at the clock
+_SLICE = 4  # rows between two looks at the clock: one of a large gang takes a millisecond
 _KEPT_ROWS = 1024  # several screens
 
 
@@ -24,7 +25,8 @@ class ViewModel:
         self.marks: dict[RowKey, str] = {}
         self._cluster = cluster
         self._rows: dict[RowKey, Row] = {}
-        self._dirty: dict[RowKey, None] = {}
+        self._backlog = Backlog(lambda key: key in self.index)
+        self._reading: frozenset[str] = frozenset()  # kinds because of which rows are computed again
         self._cursor: RowKey | None = None
         self._cursor_position = 0
         self.index.sort_by(next((i for i, column in enumerate(view.columns) if column.id == view.order), 0))
@@ -34,22 +36,22 @@ class ViewModel:
 
     def invalidate(self, keys: Iterable[RowKey]) -> None:
         """These rows may have changed, appeared or gone. Those that were painted are computed first."""
-        self._dirty.update(dict.fromkeys(keys))
-        for key in self._rows.keys() & self._dirty.keys():
-            self._dirty[key] = self._dirty.pop(key)  # the last is computed first
+        self._backlog.add(keys)
+        self._backlog.prefer(self._rows.keys())
 
     def rebase(self, cluster: Cluster) -> None:
         """Take the rows from another state; cursor, order and marks stay."""
         self._cluster = cluster
-        self.invalidate(self.index.keys())
-        self.invalidate(reversed(list(self.view.keys(cluster))))  # the last is computed first: the top of the table
+        view = self.view
+        keys = view.keys_unsorted(cluster) if isinstance(view, Large) else view.keys(cluster)
+        self._backlog.begin(self.index.keys(), keys)
 
     def reread(self, kinds: frozenset[str]) -> None:
         """Any of these kinds can be read now, or no longer: compute again what shows something of them."""
         view = self.view
         if isinstance(view, Parted):
-            self.invalidate(self.index.keys())
-            self.invalidate(reversed(list(view.keys_reading(self._cluster, kinds))))
+            self._reading = kinds if self._backlog.through else self._reading | kinds
+            self._backlog.begin(self.index.keys(), view.keys_reading(self._cluster, self._reading))
         elif kinds.intersection((*view.kinds, *view.joins)):
             self.rebase(self._cluster)
 
@@ -69,22 +71,21 @@ class ViewModel:
 
     @property
     def behind(self) -> int:
-        """How many rows wait to be computed."""
-        return len(self._dirty)
+        """About how many rows wait to be computed; 0 only when there is none."""
+        return len(self._backlog)
 
     def work(self, may_go_on: Callable[[], bool]) -> bool:
         """Compute dirty rows while `may_go_on`, at least one slice. Returns whether anything was taken in."""
-        if not self._dirty:
-            return False
         changes: list[tuple[RowKey, Row | None]] = []
-        while self._dirty:
-            for _ in range(min(_SLICE, len(self._dirty))):
-                key, _ = self._dirty.popitem()
+        while self._backlog:
+            for key in self._backlog.take(_SLICE):
                 row = self.view.row(self._cluster, key)
                 self._remember(key, row)
                 changes.append((key, row))
             if not may_go_on():
                 break
+        if not changes:
+            return False
         self.index.update(changes)
         self._forget_marks(key for key, _ in changes)
         return True

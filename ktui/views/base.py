@@ -146,6 +146,16 @@ class Parted(View, Protocol):
         ...
 
 
+@runtime_checkable
+class Large(View, Protocol):
+    """A view that may have a hundred thousand rows."""
+
+    def keys_unsorted(self, cluster: Cluster) -> Iterable[RowKey]:
+        """All row keys, in no order, some more than once. The state may change between two of them: what comes then need not be
+        among them, and what goes may be."""
+        ...
+
+
 def text(value: object, style: Style = "") -> Cell:
     return Cell("" if value is None else str(value), style)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from itertools import islice
 from typing import Final, cast
@@ -77,6 +78,10 @@ class DevicesView:
 
     def keys(self, cluster: Cluster) -> Iterable[DeviceId]:
         return sorted(device_ids(cluster))
+
+    def keys_unsorted(self, cluster: Cluster) -> Iterable[DeviceId]:
+        published = ((*pool.id, name) for pool in cluster.pools() for name in pool.devices)
+        return itertools.chain(published, list(cluster.claims_by_device.values()))
 
     def row(self, cluster: Cluster, key: RowKey) -> Row | None:
         info = device_info(cluster, cast("DeviceId", key))

@@ -33,6 +33,9 @@ class ObjectsView:
     def keys(self, cluster: Cluster) -> Iterable[Key]:
         return sorted(cluster.stores[self.kind].objects)
 
+    def keys_unsorted(self, cluster: Cluster) -> Iterable[Key]:
+        return list(cluster.stores[self.kind].objects)
+
     def names(self, cluster: Cluster, key: RowKey) -> tuple[str, ...]:  # noqa: ARG002 - the key says it
         return (as_key(key)[1],)
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import random
+
+import pytest
+
 from ktui.cluster.state import Cluster
 from ktui.model.frame import Frame
 from ktui.model.pod import Pod
@@ -10,6 +14,7 @@ from ktui.ui.mapmodel import MapModel
 from ktui.ui.rowindex import Filter
 from ktui.ui.session import Session, Sink, Target, Travel
 from ktui.ui.viewmodel import ViewModel
+from ktui.views.base import Row, RowKey
 from ktui.views.registry import VIEWS
 from tests.ui.world import ScriptedFeed, changed, everything_live, example, listed, phase, pod, pool
 
@@ -40,6 +45,60 @@ def test_work_is_done_in_slices_from_the_top() -> None:
     assert len(model.index) == 500
 
 
+def test_the_top_comes_first_in_whatever_order_the_keys_do() -> None:
+    shuffled = random.Random(1).sample(pods(2_000), 2_000)
+    model = ViewModel(VIEWS["pods"], cluster(listed("Pod", *shuffled)))
+    for _ in range(16):
+        model.work(lambda: False)
+    assert [model.index.key_at(place) for place in range(50)] == [("research", f"p-{n:04}") for n in range(50)]
+    assert model.behind == 2_000 - 64
+    while model.behind:
+        model.work(lambda: False)
+    assert len(model.index) == 2_000
+
+
+def test_rows_are_found_although_the_state_changes_between_two_slices() -> None:
+    state = cluster(listed("Pod", *pods(300)), listed("ResourceSlice", *(pool(f"node-{n}", 8) for n in range(40))))
+    models = [ViewModel(VIEWS[view], state) for view in ("pods", "devices")]
+    for number in range(100):
+        for model in models:
+            model.work(lambda: False)
+        gone, come = pod(f"p-{299 - number:04}", version=200), pod(f"q-{number}", version=200)
+        for frame in (
+            changed("Pod", "DELETED", gone),
+            changed("Pod", "ADDED", come),
+            changed("ResourceSlice", "ADDED", pool(f"late-{number}", 1)),
+        ):
+            dirty = state.apply(frame)
+            models[0].invalidate(dirty.pods)
+            models[1].invalidate(dirty.devices)
+    for model in models:
+        model.work(always)
+        assert not model.behind
+        assert sorted(map(str, model.index.keys())) == sorted(map(str, model.view.keys(state)))
+
+
+def test_kinds_read_one_after_the_other_cost_no_more_than_the_last_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = cluster(listed("ResourceSlice", *(pool(f"node-{n}", 8) for n in range(50))))
+    model = ViewModel(VIEWS["triage"], state)
+    model.work(always)
+    made = 0
+    row = type(VIEWS["triage"]).row
+
+    def counted(self: object, cluster: Cluster, key: RowKey) -> Row | None:
+        nonlocal made
+        made += 1
+        return row(self, cluster, key)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(VIEWS["triage"]), "row", counted)
+    for kind in ("ResourceClaim", "ResourceSlice", "DeviceTaintRule", "Pod"):
+        model.reread(frozenset((kind,)))
+        model.work(lambda: False)
+    model.work(always)
+    assert 450 <= made < 500
+    assert model.behind == 0
+
+
 def test_rows_that_were_painted_are_computed_before_all_others() -> None:
     state = cluster(listed("Pod", *pods(2_000)))
     model = ViewModel(VIEWS["pods"], state)
@@ -49,7 +108,8 @@ def test_rows_that_were_painted_are_computed_before_all_others() -> None:
     for number in range(2_000):
         state.apply(changed("Pod", "MODIFIED", pod(f"p-{number:04}", phase="Failed", version=101)))
     model.invalidate(("research", f"p-{number:04}") for number in range(2_000))
-    model.work(lambda: False)
+    for _ in range(50):
+        model.work(lambda: False)
     assert model.behind > 1_000
     assert all(model.row(key) not in (None, old) for key, old in zip(painted, before, strict=True))
 
