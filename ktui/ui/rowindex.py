@@ -119,6 +119,10 @@ class RowIndex:
         entry = self._entries.get(key)
         return entry.uid if entry else None
 
+    def is_problem(self, key: RowKey) -> bool:
+        entry = self._entries.get(key)
+        return entry is not None and entry.place[5]
+
     # --- changes ---
 
     def update(self, changes: Iterable[tuple[RowKey, Row | None]]) -> None:
