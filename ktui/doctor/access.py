@@ -7,6 +7,7 @@ from typing import Final
 
 from ktui.doctor.facts import Connection, Facts, Right, Unknown
 from ktui.doctor.finding import Finding, Status, counted, skipped, some
+from ktui.doctor.known import known, skips
 from ktui.model.cost import Cost, size_text, total
 
 _NOBODY: Final = "system:anonymous"
@@ -18,11 +19,10 @@ _CLOCK_WRONG: Final = 300.0
 _ROLES: Final = "ask for the role {} of docs/rbac.yaml"
 
 
+@skips
 def who(facts: Facts) -> Iterator[Finding]:
-    check, connection, identity = "credentials", facts.connection, facts.identity
-    if isinstance(connection, Unknown):
-        yield skipped(check, connection.why)
-        return
+    check, identity = "credentials", facts.identity
+    connection = known(check, facts.connection)
     way = f"context {connection.context}, {connection.host}, {connection.method}"
     if connection.impersonating:
         way += f", acting as {connection.impersonating}"
@@ -37,28 +37,27 @@ def who(facts: Facts) -> Iterator[Finding]:
         yield Finding(check, "ok", f"{identity.name}: {way}")
 
 
+@skips
 def files(facts: Facts) -> Iterator[Finding]:
     check = "files"
-    if isinstance(facts.files, Unknown):
-        yield skipped(check, facts.files.why)
-        return
-    writable = [file.path for file in facts.files if file.mode & 0o022]
-    readable = [file.path for file in facts.files if file.mode & 0o044 and not file.mode & 0o022]
+    found = known(check, facts.files)
+    writable = [file.path for file in found if file.mode & 0o022]
+    readable = [file.path for file in found if file.mode & 0o044 and not file.mode & 0o022]
     if writable:
         text = f"others can write, and so choose what runs as you: {some(writable)}"
         yield Finding(check, "fail", text, "chmod go-rwx, and look at what is in it", tuple(writable))
     if readable:
         yield Finding(check, "warn", f"others can read: {some(readable)}", "chmod go-rwx", tuple(readable))
     if not writable and not readable:
-        number = counted(len(facts.files), "file")
+        number = counted(len(found), "file")
         yield Finding(check, "ok", f"{number} with credentials or the way to them, nobody else's to read or write")
 
 
+@skips
 def tls(facts: Facts) -> Iterator[Finding]:
-    check, connection = "tls", facts.connection
-    if isinstance(connection, Unknown):
-        yield skipped(check, connection.why)
-    elif connection.plain:
+    check = "tls"
+    connection = known(check, facts.connection)
+    if connection.plain:
         text = f"{connection.host} is reached over plain http, without credentials"
         yield Finding(check, "warn", text, "use https, unless it is a tunnel or a proxy of your own on this machine")
     elif connection.insecure:
@@ -68,11 +67,10 @@ def tls(facts: Facts) -> Iterator[Finding]:
         yield Finding(check, "ok", f"the certificate of {connection.host} is checked")
 
 
+@skips
 def clock(facts: Facts) -> Iterator[Finding]:
-    check, skew = "clock", facts.skew
-    if isinstance(skew, Unknown):
-        yield skipped(check, skew.why)
-        return
+    check = "clock"
+    skew = known(check, facts.skew)
     off = abs(skew)
     if off <= _CLOCK_NOTICED:
         yield Finding(check, "ok", f"this machine and the server agree within {_CLOCK_NOTICED:.0f} s")
@@ -83,11 +81,10 @@ def clock(facts: Facts) -> Iterator[Finding]:
     yield Finding(check, status, text, "set the clock (NTP) on whichever is wrong")
 
 
+@skips
 def reading(facts: Facts) -> Iterator[Finding]:
-    check, rights = "reading", facts.rights
-    if isinstance(rights, Unknown):
-        yield skipped(check, rights.why)
-        return
+    check = "reading"
+    rights = known(check, facts.rights)
     asked = [right for right in rights if right.purpose == "reading"]
     missing = [right.text for right in asked if right.scope == "nowhere"]
     narrow = sorted({right.resource for right in asked if right.scope == "namespace"})
@@ -114,12 +111,11 @@ def _in_short(asked: list[Right]) -> str:
     return "; ".join(part for part in (f"read {unseen}" if unseen else "", partly) if part)
 
 
+@skips
 def acting(facts: Facts) -> Iterator[Finding]:
     """Nobody has to be allowed to act, but half of it is a trap: who may taint and not untaint leaves the taint behind."""
-    check, rights = "actions", facts.rights
-    if isinstance(rights, Unknown):
-        yield skipped(check, rights.why)
-        return
+    check = "actions"
+    rights = known(check, facts.rights)
     by_action: dict[str, list[Right]] = {}
     for right in rights:
         if right.purpose != "reading":
@@ -148,16 +144,16 @@ def _only_reading(facts: Facts) -> str:
     return "read-only mode: nothing is written" if isinstance(connection, Connection) and connection.read_only else ""
 
 
+@skips
 def usage(facts: Facts) -> Iterator[Finding]:
-    if isinstance(facts.usage, Unknown):
-        yield skipped("requests", facts.usage.why)
-        return
-    all_, each = total(facts.usage.costs), tuple(map(_spent, facts.usage.costs))
+    check = "requests"
+    used = known(check, facts.usage)
+    all_, each = total(used.costs), tuple(map(_spent, used.costs))
     unpacked = f" ({size_text(all_.unpacked)} unpacked)" if all_.unpacked != all_.received else ""
     took = f"{counted(all_.requests, 'request')} and {size_text(all_.received)} of answers{unpacked}"
     most = f", most of it for {some(each)}" if each else ""
-    keep = f"the screens keep {counted(facts.usage.streams, 'watch', 'watches')} open"
-    yield Finding("requests", "ok", f"this look took {took}{most}; {keep}", objects=each)
+    keep = f"the screens keep {counted(used.streams, 'watch', 'watches')} open"
+    yield Finding(check, "ok", f"this look took {took}{most}; {keep}", objects=each)
 
 
 def _spent(cost: Cost) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import Final
 
 from ktui.cluster.state import Cluster
 from ktui.doctor import access, devices, nodes, server, work
 from ktui.doctor.facts import Connection, Facts, File, Unknown
 from ktui.doctor.finding import Finding
-
-Check = Callable[[Facts], Iterable[Finding]]
+from ktui.doctor.known import Check
 
 CHECKS: Final[tuple[Check, ...]] = (
     access.who,

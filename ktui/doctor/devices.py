@@ -10,7 +10,8 @@ from ktui.cluster.pools import Pool
 from ktui.cluster.state import Cluster
 from ktui.cluster.taints import scope
 from ktui.doctor.facts import Facts
-from ktui.doctor.finding import Finding, Status, counted, skipped, some
+from ktui.doctor.finding import Finding, Status, counted, some
+from ktui.doctor.known import require, skips
 from ktui.model.meta import condition
 from ktui.model.node import Node
 from ktui.model.resourceslice import attribute, attribute_value
@@ -20,11 +21,10 @@ _VERSION: Final = "driverVersion"
 """The attribute by which drivers tell their version; nothing in the API requires it."""
 
 
+@skips
 def pools(facts: Facts) -> Iterator[Finding]:
     check = "pools"
-    if why := facts.unread("ResourceSlice"):
-        yield skipped(check, why)
-        return
+    require(check, facts, "ResourceSlice")
     every = list(facts.cluster.pools())
     broken = [pool for pool in every if pool.status != "ok"]
     if broken:
@@ -41,12 +41,11 @@ def _name(pool: Pool) -> str:
     return "/".join(pool.id)
 
 
+@skips
 def drivers(facts: Facts) -> Iterator[Finding]:
     """One finding for each driver."""
     check = "drivers"
-    if why := facts.unread("ResourceSlice"):
-        yield skipped(check, why)
-        return
+    require(check, facts, "ResourceSlice")
     by_driver: dict[str, list[Pool]] = {}
     for pool in facts.cluster.pools():
         by_driver.setdefault(pool.id[0], []).append(pool)
@@ -67,11 +66,10 @@ def _driver(check: str, driver: str, found: list[Pool]) -> Finding:
     return Finding(check, "ok", f"{text}, {_VERSION} {versions or 'not published'}", objects=tuple(told))
 
 
+@skips
 def stray_slices(facts: Facts) -> Iterator[Finding]:
     check = "slices-without-node"
-    if why := facts.unread("ResourceSlice", "Node"):
-        yield skipped(check, why)
-        return
+    require(check, facts, "ResourceSlice", "Node")
     nodes = {node.name for node in facts.cluster.all(Node)}
     stray = sorted({node for node in facts.cluster.slices_by_node.values() if node not in nodes})
     if stray:
@@ -81,12 +79,11 @@ def stray_slices(facts: Facts) -> Iterator[Finding]:
         yield Finding(check, "ok", "every node that devices are published for is there")
 
 
+@skips
 def broad_rules(facts: Facts) -> Iterator[Finding]:
     """A rule with an empty selector, or only a driver in it, is seldom meant."""
     check = "broad-taint-rules"
-    if why := facts.unread("DeviceTaintRule"):
-        yield skipped(check, why)
-        return
+    require(check, facts, "DeviceTaintRule")
     broad = [rule for rule in facts.cluster.all(DeviceTaintRule) if _is_broad(rule)]
     if not broad:
         yield Finding(check, "ok", "no taint rule is for everything or a whole driver")
@@ -108,11 +105,10 @@ def _taint(rule: DeviceTaintRule) -> str:
     return f"{taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}"
 
 
+@skips
 def evicting_rules(facts: Facts) -> Iterator[Finding]:
     check = "evicting-taint-rules"
-    if why := facts.unread("DeviceTaintRule"):
-        yield skipped(check, why)
-        return
+    require(check, facts, "DeviceTaintRule")
     rules = [rule for rule in facts.cluster.all(DeviceTaintRule) if rule.spec.taint.effect == "NoExecute"]
     if rules:
         said = some(

@@ -9,6 +9,7 @@ from typing import Final
 from ktui.cluster.state import Cluster
 from ktui.doctor.facts import Facts, ServerVersion
 from ktui.doctor.finding import Finding, counted, skipped, some
+from ktui.doctor.known import require, skips
 from ktui.doctor.server import minor
 from ktui.model.event import Event
 from ktui.model.node import Node
@@ -27,11 +28,10 @@ _HAS_DEVICES: Final = (
 )
 
 
+@skips
 def kubelets(facts: Facts) -> Iterator[Finding]:
     check = "kubelets"
-    if why := facts.unread("Node"):
-        yield skipped(check, why)
-        return
+    require(check, facts, "Node")
     versions = {node.name: version for node in facts.cluster.all(Node) if (version := _kubelet(node))}
     if not versions:
         yield skipped(check, "no node tells the version of its kubelet")
@@ -63,11 +63,10 @@ def _kubelet(node: Node) -> str:
     return node.status.node_info.kubelet_version if node.status.node_info else ""
 
 
+@skips
 def cgroups(facts: Facts) -> Iterator[Finding]:
     check = "cgroups"
-    if why := facts.unread("Node", "Event"):
-        yield skipped(check, why)
-        return
+    require(check, facts, "Node", "Event")
     nodes = list(facts.cluster.all(Node))
     old = sorted({f"nodes/{event.involved_object.name}" for event in facts.cluster.all(Event) if _says_v1(event)})
     unsure = [
@@ -88,11 +87,10 @@ def _says_v1(event: Event) -> bool:
     return event.reason == _ON_CGROUP_V1 and event.involved_object.kind == "Node"
 
 
+@skips
 def rootless(facts: Facts) -> Iterator[Finding]:
     check = "rootless"
-    if why := facts.unread("Node"):
-        yield skipped(check, why)
-        return
+    require(check, facts, "Node")
     found = sorted(
         f"nodes/{node.name}"
         for node in facts.cluster.all(Node)
@@ -102,12 +100,11 @@ def rootless(facts: Facts) -> Iterator[Finding]:
     yield Finding(check, "ok", text, objects=tuple(found))
 
 
+@skips
 def unpublished(facts: Facts) -> Iterator[Finding]:
     """Labels say that there are devices, and neither a slice nor an extended resource offers them."""
     check = "unpublished-devices"
-    if why := facts.unread("Node", "ResourceSlice"):
-        yield skipped(check, why)
-        return
+    require(check, facts, "Node", "ResourceSlice")
     labelled = [node for node in facts.cluster.all(Node) if _has_devices(node)]
     silent = sorted(f"nodes/{node.name}" for node in labelled if not _offers_devices(facts.cluster, node))
     if silent:

@@ -7,6 +7,7 @@ from typing import Final
 
 from ktui.doctor.facts import Facts, ServerVersion, Unknown
 from ktui.doctor.finding import Finding, counted, skipped, some
+from ktui.doctor.known import known, skips
 from ktui.model.autoscaler import HorizontalPodAutoscaler
 from ktui.model.kinds import KINDS
 from ktui.model.version import numbers
@@ -43,11 +44,10 @@ def minor(version: str) -> tuple[int, int] | None:
     return numbers(version) if numbers(version) != (0, 0) else None
 
 
+@skips
 def version(facts: Facts) -> Iterator[Finding]:
-    check, found = "server-version", facts.version
-    if isinstance(found, Unknown):
-        yield skipped(check, found.why)
-        return
+    check = "server-version"
+    found = known(check, facts.version)
     numbers = minor(found.git)
     shown = f"Kubernetes {found.git}" + (f", emulating {found.emulated}" if found.emulated else "")
     supported = "ktui is made for 1.35 to 1.37"
@@ -61,18 +61,17 @@ def version(facts: Facts) -> Iterator[Finding]:
         yield Finding(check, "ok", f"{shown}; {supported}")
 
 
+@skips
 def components(facts: Facts) -> Iterator[Finding]:
     """The policy on version skew: not newer than kube-apiserver, and at most one minor version older."""
     check = "control-plane"
-    if isinstance(facts.components, Unknown):
-        yield skipped(check, facts.components.why)
-        return
+    found = known(check, facts.components)
     api = minor(facts.version.git) if isinstance(facts.version, ServerVersion) else None
-    shown = [f"{component} {version}" for component, version in facts.components]
+    shown = [f"{component} {version}" for component, version in found]
     wrong = [
         f"{component} {version}"
-        for component, version in facts.components
-        if api is not None and (found := minor(version)) is not None and not _may_serve(component, found, api)
+        for component, version in found
+        if api is not None and (its := minor(version)) is not None and not _may_serve(component, its, api)
     ]
     if wrong:
         text = f"too new or too old for kube-apiserver {api[0]}.{api[1]}: {some(wrong)}" if api else some(wrong)
@@ -88,11 +87,10 @@ def _may_serve(component: str, found: tuple[int, int], api: tuple[int, int]) -> 
     return found[0] == api[0] and api[1] - 1 <= found[1] <= api[1]
 
 
+@skips
 def apis(facts: Facts) -> Iterator[Finding]:
-    check, served = "apis", facts.served
-    if isinstance(served, Unknown):
-        yield skipped(check, served.why)
-        return
+    check = "apis"
+    served = known(check, facts.served)
     yield from _feature(served, "dynamic-resource-allocation", ("ResourceClaim", "ResourceSlice", "DeviceClass"))
     yield from _feature(served, "gang-scheduling", ("PodGroup", "Workload"))
     yield from _feature(served, "taint-rules", ("DeviceTaintRule",))
@@ -107,31 +105,30 @@ def _feature(served: dict[str, str], check: str, kinds: tuple[str, ...]) -> Iter
         yield Finding(check, "warn", KINDS[kinds[0]].enable)
 
 
+@skips
 def stale_apis(facts: Facts) -> Iterator[Finding]:
     """Groups of aggregated API servers that do not answer: whatever is in them is missing everywhere."""
     check = "stale-apis"
-    if isinstance(facts.stale, Unknown):
-        yield skipped(check, facts.stale.why)
-    elif facts.stale:
+    stale = known(check, facts.stale)
+    if stale:
         todo = "kubectl get apiservices, and look at the one that is not Available"
-        yield Finding(check, "warn", f"no present answer from {some(facts.stale)}", todo, facts.stale)
+        yield Finding(check, "warn", f"no present answer from {some(stale)}", todo, stale)
     else:
         yield Finding(check, "ok", "every API group answers")
 
 
+@skips
 def gates(facts: Facts) -> Iterator[Finding]:
     check = "feature-gates"
-    if isinstance(facts.gates, Unknown):
-        yield skipped(check, facts.gates.why)
-        return
-    known = {gate: facts.gates[gate] for gate in _GATES if gate in facts.gates}
-    if not known:
+    told = known(check, facts.gates)
+    ours = {gate: told[gate] for gate in _GATES if gate in told}
+    if not ours:
         yield skipped(check, "kube-apiserver's /metrics name none of the gates that matter here")
         return
-    on = [gate for gate, enabled in known.items() if enabled]
-    off = [gate for gate, enabled in known.items() if not enabled]
+    on = [gate for gate, enabled in ours.items() if enabled]
+    off = [gate for gate, enabled in ours.items() if not enabled]
     text = f"of kube-apiserver, from its /metrics: on: {', '.join(on) or 'none'}; off: {', '.join(off) or 'none'}"
-    objects = tuple(f"{gate}={'true' if enabled else 'false'}" for gate, enabled in known.items())
+    objects = tuple(f"{gate}={'true' if enabled else 'false'}" for gate, enabled in ours.items())
     yield Finding(check, "ok", text, objects=objects)
 
 
@@ -157,16 +154,15 @@ def scale_to_zero(facts: Facts) -> Iterator[Finding]:
         yield Finding(check, "ok", f"{off} by default before 1.37 (inferred from the version)", todo)
 
 
+@skips
 def upgrade(facts: Facts) -> Iterator[Finding]:
     """scheduling.k8s.io v1alpha1 and v1alpha2 are not in 1.37: what is stored in them cannot even be read there."""
     check = "upgrade"
-    if isinstance(facts.served, Unknown):
-        yield skipped(check, facts.served.why)
-        return
+    served = known(check, facts.served)
     old = {
         kind: version
         for kind in ("PodGroup", "Workload")
-        if (version := facts.served.get(kind)) is not None and version in _GONE_IN_1_37
+        if (version := served.get(kind)) is not None and version in _GONE_IN_1_37
     }
     if not old:
         yield Finding(check, "ok", "no scheduling objects are served in a version that 1.37 cannot read")

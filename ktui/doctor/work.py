@@ -8,7 +8,8 @@ from typing import Final
 from ktui.cluster.gangs import gang_keys
 from ktui.diagnose.diagnoses import diagnoses_of
 from ktui.doctor.facts import Facts
-from ktui.doctor.finding import Finding, Status, counted, skipped, some
+from ktui.doctor.finding import Finding, Status, counted, some
+from ktui.doctor.known import require, skips
 from ktui.model.autoscaler import HorizontalPodAutoscaler
 from ktui.views.autoscalers import autoscaler_state
 
@@ -21,11 +22,10 @@ _TODO: Final = {
 }
 
 
+@skips
 def pending(facts: Facts) -> Iterator[Finding]:
     check = "pending-gangs"
-    if why := facts.unread("Pod"):
-        yield skipped(check, why)
-        return
+    require(check, facts, "Pod")
     kept = diagnoses_of(facts.cluster)
     causes: dict[str, list[str]] = {}
     number = 0
@@ -45,12 +45,11 @@ def pending(facts: Facts) -> Iterator[Finding]:
     yield Finding(check, "warn", text, f"ktui why {waiting[0]}", waiting)
 
 
+@skips
 def autoscalers(facts: Facts) -> Iterator[Finding]:
     """Asleep is well; asleep without a metric to wake up by, and paused by a person who forgot it, are not."""
     check = "autoscalers"
-    if why := facts.unread("HorizontalPodAutoscaler"):
-        yield skipped(check, why)
-        return
+    require(check, facts, "HorizontalPodAutoscaler")
     states: dict[str, list[str]] = {}
     every = list(facts.cluster.all(HorizontalPodAutoscaler))
     for hpa in every:
