@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import signal
 import statistics
 import sys
 import tempfile
@@ -36,9 +37,13 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.fleet is None and (arguments.peers or arguments.markdown or arguments.summary):
         parser.error("--peers, --markdown and --summary need --fleet")
+    # Asked to end, it ends what it has started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with tempfile.TemporaryDirectory(prefix="ktui-bench-") as directory:
         try:
             return measure(arguments, Path(directory))
+        except KeyboardInterrupt:
+            return 130
         except (subject.NoSubject, Failed, KtuiError, ControlPlaneError, TimeoutError) as error:
             print(f"tests.bench: {error}", file=sys.stderr)
             return 1

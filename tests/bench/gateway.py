@@ -80,7 +80,11 @@ class Gateway:
 def running(server: Server) -> Iterator[Gateway]:
     """A gateway that ends with the block, and with this process."""
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.bench.passing"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "tests.bench.passing"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # Ctrl-C is for the person's own program, which then ends this one
     ) as process:
         try:
             yield Gateway(process, server)
