@@ -26,6 +26,9 @@ class Resources(Wire, frozen=True):
     claims: tuple[ContainerClaim, ...] | None = None
 
 
+_NOTHING = Resources()
+
+
 class ResizePolicy(Wire, frozen=True):
     """Whether a container can be given more or less of a resource as it runs: "NotRequired", which counts where nothing is said,
     or "RestartContainer"."""
@@ -266,25 +269,20 @@ def _set_aside(pod: Pod) -> tuple[object, ...]:
 
 
 def _repeats_the_spec(spec: PodSpec, status: PodStatus) -> bool:
-    """Whether the status says of the containers' requests and limits what the spec says."""
+    """Whether the status says of the containers what the spec says. In one loop: it is asked of every pod."""
     if condition(status.conditions, RESIZE_PENDING, RESIZE_IN_PROGRESS) is not None:
         return False
-    asked = {c.name: c.resources for c in (*(spec.containers or ()), *(spec.init_containers or ()))}
-    return all(_repeats(report, asked.get(report.name)) for report in status.reports)
-
-
-def _repeats(report: ContainerStatus, asked: Resources | None) -> bool:
-    requests, limits = (asked.requests, asked.limits) if asked else (None, None)
-    applied = report.resources
-    return (
-        _says_nothing_else(report.allocated_resources, requests)
-        and _says_nothing_else(applied.requests if applied else None, requests)
-        and _says_nothing_else(applied.limits if applied else None, limits)
-    )
-
-
-def _says_nothing_else(said: Quantities | None, asked: Quantities | None) -> bool:
-    return not said or said == (asked or {})
+    asked = {c.name: c.resources or _NOTHING for c in (*(spec.containers or ()), *(spec.init_containers or ()))}
+    for report in status.reports:
+        desired, allocated, applied = asked.get(report.name, _NOTHING), report.allocated_resources, report.resources
+        if allocated and allocated != desired.requests:
+            return False
+        if applied is not None and (
+            (applied.requests and applied.requests != desired.requests)
+            or (applied.limits and applied.limits != desired.limits)
+        ):
+            return False
+    return True
 
 
 def _without_repetitions(spec: PodSpec, status: PodStatus) -> PodStatus:
