@@ -32,5 +32,5 @@ def test_every_line_of_the_table_has_its_figures(control_plane_binaries: Path, t
         assert 0 < samples["first byte"][0] <= samples["first frame"][0] <= samples["first rows"][0]
         assert samples["first rows"][0] <= samples["all pods"][0] <= samples["joined"][0]
         assert 0 < samples["settled"][0] < samples["peak"][0]
-    assert floor["requests"] == [5.0]  # four lists and a watch
+    assert 4 <= floor["requests"][0] <= 5  # four lists, and the watch if it had begun
     assert ktui["requests"][0] > 5
