@@ -27,6 +27,7 @@ _NAMESPACED_RULES: Final[list[Json]] = [
     {"apiGroups": [""], "resources": ["pods", "events"], "verbs": _READ},
     {"apiGroups": ["scheduling.k8s.io"], "resources": ["podgroups", "workloads", "compositepodgroups"], "verbs": _READ},
     {"apiGroups": ["resource.k8s.io"], "resources": ["resourceclaims", "resourceclaimtemplates"], "verbs": _READ},
+    {"apiGroups": ["metrics.k8s.io"], "resources": ["pods"], "verbs": ["get", "list"]},
     {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": _READ},
     {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": _READ},
     {"apiGroups": ["autoscaling"], "resources": ["horizontalpodautoscalers"], "verbs": _READ},
@@ -35,6 +36,7 @@ _NAMESPACED_RULES: Final[list[Json]] = [
 ]
 _CLUSTER_RULES: Final[list[Json]] = [
     {"apiGroups": [""], "resources": ["nodes", "namespaces"], "verbs": _READ},
+    {"apiGroups": ["metrics.k8s.io"], "resources": ["nodes"], "verbs": ["get", "list"]},
     {
         "apiGroups": ["resource.k8s.io"],
         "resources": ["resourceslices", "deviceclasses", "devicetaintrules"],
