@@ -24,6 +24,7 @@ from ktui.kube.once import read_each, read_once
 from ktui.kube.opening import Wanted, open_transport, resolve
 from ktui.kube.target import Target
 from ktui.kube.transport import Transport
+from ktui.kube.usage import metrics_version
 from ktui.model.disruptionbudget import BUDGET
 from ktui.model.kinds import KINDS, Kind
 from ktui.views.registry import VIEWS
@@ -90,8 +91,17 @@ async def _facts(
         stale=tuple(sorted(served.stale)),
         gates=_refused(gates, "the server's /metrics may not be read"),
         components=_visible(_refused(components, "pods of kube-system may not be read")),
+        metrics=metrics_version(served),
+        proxies=await _answer(_proxies(transport, cluster)),
         usage=Usage(transport.ledger.costs(), _streams(served)),
     )
+
+
+async def _proxies(transport: Transport, cluster: Cluster) -> dict[str, bool]:
+    exporters = (key for node in cluster.exporters_by_node.values() for key in cluster.exporters_by_node[node])
+    namespaces = sorted({namespace for namespace, _ in exporters})
+    asked = (reviews.allowed(transport, "get", KINDS["Pod"], each, "proxy") for each in namespaces)
+    return dict(zip(namespaces, await asyncio.gather(*asked), strict=True))
 
 
 def _streams(served: Served) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ktui.cluster.state import Cluster
-from ktui.doctor import access, devices, nodes, server, work
+from ktui.doctor import access, devices, nodes, server, usage, work
 from ktui.doctor.facts import Connection, Facts, File, Unknown
 from ktui.doctor.finding import Finding
 from ktui.doctor.known import Check
@@ -35,6 +35,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     devices.evicting_rules,
     work.autoscalers,
     work.pending,
+    usage.metrics,
+    usage.gpus,
     access.usage,
 )
 
@@ -62,5 +64,7 @@ def unreachable(connection: Connection, files: tuple[File, ...], why: str) -> tu
         gates=unknown,
         components=unknown,
         usage=unknown,
+        metrics=unknown,
+        proxies=unknown,
     )
     return (*access.files(facts), *access.tls(facts), Finding("server", "fail", why, _NO_SERVER))

@@ -79,7 +79,9 @@ class Usage(Struct, frozen=True):
 
 class Facts(Struct, kw_only=True):
     """`served`: version in use by kind. `stale`: API groups of which the server has no present answer. `gates`: feature gates
-    of kube-apiserver. `components`: (component, version) pairs. `skew`: seconds that this machine's clock is ahead."""
+    of kube-apiserver. `components`: (component, version) pairs. `skew`: seconds that this machine's clock is ahead. `metrics`:
+    version of metrics.k8s.io, "" when it is not served. `proxies`: namespaces with DCGM exporters, and whether one may get
+    pods/proxy there."""
 
     cluster: Cluster
     recorded: bool = False
@@ -94,6 +96,8 @@ class Facts(Struct, kw_only=True):
     gates: Known[dict[str, bool]]
     components: Known[tuple[tuple[str, str], ...]]
     usage: Known[Usage]
+    metrics: Known[str]
+    proxies: Known[dict[str, bool]]
 
     def unread(self, *kinds: str) -> str:
         """Why nothing can be said of these kinds, "" when all of them were read."""

@@ -26,6 +26,8 @@ def recorded_facts(cluster: Cluster, git_version: str) -> Facts:
         gates=_UNTOLD,
         components=_UNTOLD,
         usage=Unknown("a recording asks nothing of a server"),
+        metrics=_UNTOLD,
+        proxies=_UNTOLD,
     )
 
 

@@ -51,11 +51,13 @@ async def own_identity(transport: Transport) -> tuple[str, tuple[str, ...]]:
     return found.username, found.groups or ()
 
 
-async def allowed(transport: Transport, verb: str, kind: Kind, namespace: str = "") -> bool:
-    """A SelfSubjectAccessReview for `verb` on the kind, in a namespace or ("") at the cluster's scope."""
+async def allowed(transport: Transport, verb: str, kind: Kind, namespace: str = "", subresource: str = "") -> bool:
+    """A SelfSubjectAccessReview for `verb` on the kind or a subresource of it, in a namespace or ("") at the cluster's scope."""
     attributes = {"verb": verb, "group": kind.group, "resource": kind.plural}
     if namespace:
         attributes["namespace"] = namespace
+    if subresource:
+        attributes["subresource"] = subresource
     review = {
         "kind": "SelfSubjectAccessReview",
         "apiVersion": "authorization.k8s.io/v1",

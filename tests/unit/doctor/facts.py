@@ -33,5 +33,7 @@ def facts(cluster: Cluster | None = None, **changes: Any) -> Facts:
         gates={"GenericWorkload": True, "HPAScaleToZero": True, "CompositePodGroup": False},
         components=(("kube-scheduler", "v1.37.2"),),
         usage=Usage((Cost("list", "pods", 7, 0, 400_000, 2_900_000), Cost("get", "/version", 50, 0, 9_600, 9_600)), 14),
+        metrics="v1beta1",
+        proxies={},
     )
     return Facts(**(asdict(healthy) | changes))
