@@ -83,10 +83,11 @@ class Discovery:
 
     async def _root(self, root: str) -> tuple[Groups, frozenset[str]]:
         remembered = self._documents[root]
-        headers = {"Accept": ACCEPT}
+        headers = {"Accept": ACCEPT, **self._transport.compression}
         if remembered.etag:
             headers["If-None-Match"] = remembered.etag
-        answer = await self._transport.request("GET", root, headers=headers)
+        stall = self._transport.timers.short_get  # of a cluster with many kinds it is a megabyte: no limit while it flows
+        answer = await self._transport.request("GET", root, headers=headers, stall=stall)
         if answer.status == 304:
             return remembered.groups, remembered.stale
         host = self._transport.target.host

@@ -16,7 +16,8 @@ _log = logging.getLogger(__name__)
 
 class Host:
     """`epoch` grows when the server's state went back in time. `no_streaming` holds paths whose streaming list was refused or
-    never closed; `rediscover` is set by whoever finds that discovery must be asked again."""
+    never closed; `is_far` says that lists come slowly, and so are better compressed; `rediscover` is set by whoever finds that
+    discovery must be asked again."""
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
@@ -25,6 +26,7 @@ class Host:
         self.clock = transport.clock
         self.epoch = 0
         self.streaming = True
+        self.is_far = False
         self.no_streaming: set[str] = set()
         self.rediscover = asyncio.Event()
         self.on_new_epoch: Callable[[object], None] = lambda _: None
@@ -43,6 +45,8 @@ class Host:
         alone."""
         async with self._probing:
             now = self.clock.monotonic()
+            if now - self.transport.heard_at < self.timers.probe:
+                return True  # on a slow link a question would wait behind what is on its way
             hold = self.gate.hold
             if hold is not None and hold.firm and now < hold.until:
                 return self._alive

@@ -102,9 +102,8 @@ async def _read(
         return
 
     async def fetch(query: dict[str, str]) -> bytes:
-        headers = {"Accept-Encoding": "identity" if transport.target.disable_compression else "gzip"}
         stall = transport.timers.page_stall
-        return (await transport.request("GET", source.path, params=query, headers=headers, stall=stall)).body
+        return (await transport.request("GET", source.path, params=query, headers=transport.compression, stall=stall)).body
 
     async def read() -> Listed:
         async with transport.gate.sync_slot():

@@ -44,6 +44,10 @@ class NeverClosed(KtuiError):
     """A streaming list went on without that bookmark."""
 
 
+class SlowStream(KtuiError):
+    """A streaming list comes so slowly that the same list in pages, which are compressed, is there sooner."""
+
+
 class ShortWatch(KtuiError):
     """A watch ended at once and cleanly, without an event."""
 
@@ -66,7 +70,8 @@ class Recovery:
     @property
     def streams(self) -> bool:
         """Whether the next list is to be a streaming one."""
-        return self._host.streaming and not self._position.pages_next and self.path not in self._host.no_streaming
+        host = self._host
+        return host.streaming and not (host.is_far or self._position.pages_next or self.path in host.no_streaming)
 
     def after(self, error: Exception) -> Pause:
         since, self._position.watching_since = self._position.watching_since, None
@@ -84,6 +89,9 @@ class Recovery:
                 return self._without_streaming()
             case StreamError() if not self._position.resource_version:
                 return self._without_streaming()
+            case SlowStream():
+                self._host.is_far = True
+                return Pause(0.0)
             case Cut():
                 self._position.cuts += 1
                 self._position.pages_next = self._position.cuts > 1  # pages can be gone on with, a stream cannot

@@ -133,6 +133,7 @@ class Transport:
         self.target = target
         self.read_only = read_only
         self.ledger = Ledger()
+        self.heard_at = 0.0  # when the last bytes of a body came, on the monotonic clock
         self.timers = timers or Timers()
         self.clock = clock or Clock()
         self.gate = Gate(self.timers, self.clock)
@@ -213,6 +214,12 @@ class Transport:
 
     def redact(self, text: str) -> str:
         return self._credentials.redact(text)
+
+    @property
+    def compression(self) -> Mapping[str, str]:
+        """The header that asks for a compressed answer, unless the kubeconfig's disable-compression forbids it. API servers
+        compress what is larger than 128 KiB."""
+        return {} if self.target.disable_compression else {"Accept-Encoding": "gzip"}
 
     @property
     def generation(self) -> int:
@@ -342,6 +349,7 @@ class Transport:
             packed = unpacking("" if asked.is_stream else response.headers.get("Content-Encoding", ""), limit)
             async for came in response.content.iter_any():
                 tally.received += len(came)
+                self.heard_at = self.clock.monotonic()
                 parts.append(packed.feed(came))
                 tally.unpacked += len(parts[-1])
             packed.finish()
@@ -405,6 +413,7 @@ class Stream:
             raise self._transport.failed(error) from None
         self.received += len(chunk)
         self._tally.received += len(chunk)
+        self._transport.heard_at = self._transport.clock.monotonic()
         self._tally.unpacked += len(chunk)
         return chunk
 

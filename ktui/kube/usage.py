@@ -49,10 +49,9 @@ def metrics_version(served: Served | None, plural: str = "pods") -> str:
 
 async def ask_pods(transport: Transport, version: str, namespace: str) -> PodsReport:
     """All pods, of one namespace or of all. Raises KtuiError."""
-    headers = {"Accept-Encoding": "identity" if transport.target.disable_compression else "gzip"}
     path = metrics_path(version, "pods", namespace)
     stall = transport.timers.page_stall
-    answer = await transport.request("GET", path, headers=headers, stall=stall, limit=_MAX_LIST)
+    answer = await transport.request("GET", path, headers=transport.compression, stall=stall, limit=_MAX_LIST)
     return PodsReport(await asyncio.to_thread(_by_key, answer.body), namespace)
 
 

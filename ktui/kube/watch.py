@@ -24,8 +24,9 @@ from ktui.kube.failures import ApiError, Unreachable, one_line, status_error
 from ktui.kube.feed import Feed
 from ktui.kube.host import Host
 from ktui.kube.listing import MAX_OBJECTS, SMALLEST_PAGE, Snapshot, TooMany, read_pages
+from ktui.kube.pacing import Pacing
 from ktui.kube.position import Position, older
-from ktui.kube.recovery import Absent, Cut, NeverClosed, Pause, Recovery, ShortWatch, StreamError
+from ktui.kube.recovery import Absent, Cut, NeverClosed, Pause, Recovery, ShortWatch, SlowStream, StreamError
 from ktui.kube.reporter import Reporter
 from ktui.model.decode import DecodeError, Status, WatchEvent, decode_event, decode_list
 from ktui.model.frame import Changed, Frame, Listed, Source
@@ -141,6 +142,7 @@ class Watcher:
         staged: dict[Key, Object] = {}
         parts = Parts()
         last_event_at = clock()
+        pacing = Pacing(self._host)
         while True:
             patience = min(self._timers.sync_stall, last_event_at + self._timers.sync_idle - clock())
             try:
@@ -165,6 +167,8 @@ class Watcher:
                 if time.perf_counter() > self._slice_ends:
                     await self._breathe()
             self._reporter.progress(self._sync_message, len(staged), 0)
+            if pacing.is_slow():
+                raise SlowStream("the link is slow: the list is read in compressed pages")
 
     async def _read_pages(self) -> Snapshot:
         await self._host.gate.list_turn()
@@ -180,11 +184,10 @@ class Watcher:
 
     async def _fetch(self, query: dict[str, str]) -> bytes:
         transport = self._host.transport
-        headers = {"Accept-Encoding": "identity" if transport.target.disable_compression else "gzip"}
         query = {**query, **self._selection}
         async with self._host.gate.admission(self._reporter.held):
             answer = await transport.request(
-                "GET", self.source.path, params=query, headers=headers, stall=self._timers.page_stall
+                "GET", self.source.path, params=query, headers=transport.compression, stall=self._timers.page_stall
             )
         await self._breathe()
         return answer.body

@@ -76,6 +76,7 @@ def fast(factor: float = 0.01, **changes: Any) -> Timers:
             "connect",
             "short_get",
             "page_stall",
+            "slow_link",
             "headers",
             "sync_stall",
             "sync_idle",
