@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ktui.kube.connection import Connection
     from ktui.kube.credentials import Credentials
     from ktui.kube.usagepoll import UsagePoll
+    from ktui.model.cost import Cost
     from ktui.model.frame import Frame
     from ktui.model.meta import Key
     from ktui.model.usage import UsageReport, Wanted
@@ -175,6 +176,9 @@ class LiveFeed:
     def measure(self, wanted: Wanted) -> None:
         if self._poll is not None:
             self._poll.want(wanted)
+
+    def costs(self) -> Sequence[Cost]:
+        return self._connection.transport.ledger.costs() if self._connection is not None else ()
 
     def awaited(self) -> tuple[str, float] | None:
         credentials = self.credentials()

@@ -194,6 +194,7 @@ COMMANDS: Final = (
     Command("palette", "Command palette", "colon,ctrl+p", footer="commands"),
     Command("help", "Keys of this screen", "question_mark", footer="keys"),
     Command("theme", "Next theme", "ctrl+t"),
+    Command("sources", "Sources: state of each, requests and bytes", "I", available=lambda s: bool(s.view)),
     Command("redraw", "Draw all of the screen anew", "ctrl+l"),
     Command("quit", "Quit", "q,ctrl+c", footer="quit"),
 )

@@ -26,6 +26,7 @@ from ktui.model.meta import Key
 from ktui.model.usage import UsageReport, Wanted
 
 if TYPE_CHECKING:
+    from ktui.model.cost import Cost
     from ktui.recording.tape import Tape
 
 _LONG = 500  # objects of a list that is taken in at once
@@ -121,6 +122,15 @@ class Measuring(Protocol):
 
     def measure(self, wanted: Wanted) -> None:
         """What figures are shown of from now on; nothing else is asked for."""
+        ...
+
+
+@runtime_checkable
+class Spending(Protocol):
+    """A feed that asks an API server, and counts what."""
+
+    def costs(self) -> Sequence[Cost]:
+        """The most expensive first."""
         ...
 
 

@@ -820,6 +820,14 @@ class MainScreen(Screen[None]):
         names = list(THEMES)
         self.app.theme = names[(names.index(self.app.theme) + 1) % len(names)]
 
+    async def run_sources(self) -> None:
+        from ktui.ui.session import Spending
+
+        sourcelist = await asyncio.to_thread(importlib.import_module, "ktui.ui.sourcelist")
+        if (session := self._session) is not None:
+            costs = session.feed.costs() if isinstance(session.feed, Spending) else None
+            self.app.push_screen(TextScreen("Sources", sourcelist.lines(session.cluster, costs, self._now())))
+
     def run_redraw(self) -> None:
         """When something else wrote to the terminal: only what differs from what ktui wrote is drawn otherwise."""
         redraw(self.app)
