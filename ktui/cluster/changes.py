@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
-from ktui.cluster.gangs import GangState, gang, gang_keys
+from ktui.cluster.gangs import GangState, gang, gang_keys, pod_scheduled
 from ktui.cluster.health import Health, pod_health
+from ktui.cluster.joins import alike
 from ktui.cluster.preemption import preempted
 from ktui.cluster.state import Cluster, Dirty
 from ktui.cluster.store import Delta
@@ -19,14 +20,14 @@ from ktui.cluster.timeline import Change, Timeline, What
 from ktui.model.autoscaler import HorizontalPodAutoscaler
 from ktui.model.claim import ResourceClaim
 from ktui.model.event import PREEMPTED, Event
-from ktui.model.frame import ActionTaken, ActionVerb, Frame, Mark, StreamState
+from ktui.model.frame import ActionTaken, ActionVerb, Changed, Frame, Mark, StreamState
 from ktui.model.meta import Key, condition
 from ktui.model.pod import Pod
 from ktui.model.resourceslice import DeviceId, DeviceTaint, ResourceSlice
 from ktui.model.taintrule import DeviceSelector, DeviceTaintRule
 
 _SETTLED: Final = 0.1  # seconds between two counts of a gang
-_AT_ONCE: Final = 100  # gangs of the first lists that are counted at one go
+_AT_ONCE: Final = 1_000  # pods of gangs of the first lists that are counted at one go
 _ANSWERING: Final = frozenset(("watching", "quiet", "polling", "listing"))
 
 _OF_STATE: Final[dict[GangState, What]] = {
@@ -55,6 +56,7 @@ class Chronicler:
         self._states: dict[Key, GangState] = {}
         self._touched: dict[Key, None] = {}  # gangs to be counted
         self._health: dict[DeviceId, str] = {}  # of devices whose health was reported anew, the last word
+        self._moved = True  # with the present frame a gang may have come into another state
         self._uncounted: set[Key] | None = None  # gangs of the first lists; None before all of these are in
 
     def steps(self, frame: Frame, at: float) -> Iterator[Dirty]:
@@ -70,8 +72,9 @@ class Chronicler:
         elif isinstance(frame, StreamState):
             self._see_stream(frame)
         started = self._uncounted is not None
+        self._moved = not isinstance(frame, Changed)
         for dirty in self._cluster.steps(frame, self._see):
-            if started:
+            if started and self._moved:
                 self._touched.update(dict.fromkeys(sorted(dirty.gangs)))
             yield dirty
 
@@ -84,8 +87,11 @@ class Chronicler:
         for key in self._touched:
             self._count(key)
         self._touched.clear()
-        for _ in range(min(_AT_ONCE, len(self._uncounted))):
-            self._count(self._uncounted.pop(), first=True)
+        pods = 0
+        while self._uncounted and pods < _AT_ONCE:
+            key = self._uncounted.pop()
+            pods += 1 + self._cluster.pods_by_group.count(key)
+            self._count(key, first=True)
 
     def _count(self, key: Key, *, first: bool = False) -> None:
         found = gang(self._cluster, key)
@@ -125,6 +131,7 @@ class Chronicler:
         self._note("SourceBack" if after else "SourceLost", "", (frame.source.kind,), after=frame.message)
 
     def _see(self, delta: Delta) -> None:
+        self._moved = self._moved or not _leaves_its_gang(delta)
         if not self._cluster.synced(delta.kind):
             return
         match delta.old, delta.new:
@@ -232,6 +239,19 @@ def chronicle(
             if given_up():
                 return
     chronicler.settle()
+
+
+def _leaves_its_gang(delta: Delta) -> bool:
+    """Whether a pod's change cannot bring its gang into another state. Of a large gang every event would count all pods again."""
+    old, new = delta.old, delta.new
+    return (
+        isinstance(old, Pod)
+        and isinstance(new, Pod)
+        and old.status.phase == new.status.phase
+        and old.metadata.deletion_timestamp == new.metadata.deletion_timestamp
+        and pod_scheduled(old) == pod_scheduled(new)
+        and alike(old, new)
+    )
 
 
 def _done(taken: ActionTaken, at: float) -> Change:

@@ -9,7 +9,7 @@ before" from "never placed".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from ktui.cluster.beside import Beside, beside, beside_keys, said_state, twins, was_placed
@@ -99,30 +99,53 @@ def gang(cluster: Cluster, key: Key) -> Gang | None:
     """The gang with this key, None when neither an object nor a pod knows it."""
     group, other = cluster.group(key), beside(cluster, key)
     workload, part = (None, None) if group else _workload_group(cluster, key)
-    members = tuple(sorted(cluster.members(key), key=lambda pod: pod.name))
+    members = tuple(pod for name in sorted(cluster.pods_by_group[key]) if (pod := cluster.pod(name)) is not None)
     if group is None and part is None and other is None and (not members or gang_source(key) != "podgroup"):
         return None
     if part is not None and not members and _has_replicas(cluster, key):
         return None  # its replicas stand for it
     said_by = group or part or other
     min_count = said_by.min_count if said_by is not None else None
-    active = [pod for pod in members if not pod.finished]
-    staying = [pod for pod in active if pod.metadata.deletion_timestamp is None]
+    count = _count(members)
     counted = Gang(
         key=key,
         group=group,
         workload=workload or _workload_of(cluster, group),
         min_count=min_count,
         members=members,
-        active=len(active),
-        bound=sum(1 for pod in staying if pod.spec.node_name),
-        running=sum(1 for pod in staying if pod.status.phase == "Running" and pod.spec.node_name),
-        succeeded=sum(1 for pod in members if pod.status.phase == "Succeeded"),
-        failed=sum(1 for pod in members if pod.status.phase == "Failed"),
+        active=len(members) - count.succeeded - count.failed,
+        bound=count.bound,
+        running=count.running,
+        succeeded=count.succeeded,
+        failed=count.failed,
         state="Unknown",
         beside=other,
     )
     return counted._replace(state=_state(cluster, counted))
+
+
+class _Counted(NamedTuple):
+    """Pods; `bound` and `running` are those that stay."""
+
+    bound: int
+    running: int
+    succeeded: int
+    failed: int
+
+
+def _count(members: Iterable[Pod]) -> _Counted:
+    """In one go: whatever happens to a pod, its gang is counted."""
+    bound = running = succeeded = failed = 0
+    for pod in members:
+        phase = pod.status.phase
+        if phase == "Succeeded":
+            succeeded += 1
+        elif phase == "Failed":
+            failed += 1
+        elif pod.spec.node_name and pod.metadata.deletion_timestamp is None:
+            bound += 1
+            running += phase == "Running"
+    return _Counted(bound, running, succeeded, failed)
 
 
 def gangs(cluster: Cluster) -> Iterator[Gang]:

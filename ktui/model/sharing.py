@@ -34,7 +34,17 @@ def _shared(new: Any, old: Any) -> Any:
 
 
 def _share_fields(new: Struct, old: Struct) -> None:
+    """Most fields are empty or texts; to go on with those costs as much as all the rest."""
     for name in new.__struct_fields__:
         mine = getattr(new, name)
-        if mine is not None and (found := _shared(mine, getattr(old, name))) is not mine:
+        if mine is None:
+            continue
+        found = getattr(old, name)
+        if mine is found or found is None:
+            continue
+        if type(mine) is not str:
+            found = _shared(mine, found)
+        elif mine != found:
+            continue
+        if found is not mine:
             force_setattr(new, name, found)

@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from ktui.cluster import changes as module
 from ktui.cluster.changes import Chronicler, chronicle
+from ktui.cluster.gangs import Gang, gang
 from ktui.cluster.state import Cluster
 from ktui.cluster.timeline import Change, Timeline
 from ktui.model.autoscaler import HorizontalPodAutoscaler
 from ktui.model.event import Event
 from ktui.model.frame import ActionResult, ActionTaken, ActionVerb, Frame, Mark
-from ktui.model.meta import Object
+from ktui.model.meta import Key, Object
 from ktui.recording.reader import Recording
 from ktui.views.timeline import text
 from tests.recordings import PATHS
@@ -295,3 +299,63 @@ def test_what_nobody_waits_for_any_longer_ends_inside_a_long_list() -> None:
     pods = b.listed("Pod", *(b.pod(f"p{n}") for n in range(1_000)))
     chronicle(cluster, cluster.timeline, [(0.0, pods)], lambda: next(asked))
     assert 0 < len(cluster.stores["Pod"].objects) < 1_000
+
+
+STATUSES: list[Any] = [
+    {"phase": "Pending"},
+    {"phase": "Pending", "conditions": [b.condition("PodScheduled", "False", "Unschedulable")]},
+    {"phase": "Running", "containerStatuses": [{"name": "main", "restartCount": 1}]},
+    {"phase": "Running", "containerStatuses": [{"name": "main", "restartCount": 2}]},
+    {"phase": "Succeeded"},
+    {"phase": "Failed"},
+]
+STEPS = st.lists(
+    st.tuples(st.integers(0, 3), st.sampled_from(STATUSES), st.booleans(), st.sampled_from(["g", "h"])), max_size=12
+)
+
+
+@given(STEPS)
+def test_gangs_that_are_not_counted_again_are_in_the_state_they_were_in(
+    steps: list[tuple[int, Any, bool, str]],
+) -> None:
+    groups = (b.group("g", 2), b.group("h", 2))
+    pods = tuple(b.pod(f"p-{n}", group="g") for n in range(4))
+    frames = [
+        modified(
+            b.pod(
+                f"p-{n}",
+                group=group,
+                node="n1" if bound else "",
+                phase=status["phase"],
+                status=status,
+                meta_=newer(version),
+            )
+        )
+        for version, (n, status, bound, group) in enumerate(steps, 2)
+    ]
+    found = changes(*frames, known=(*groups, *pods))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_leaves_its_gang", lambda delta: False)
+        assert changes(*frames, known=(*groups, *pods)) == found
+
+
+def test_what_a_pod_does_by_itself_counts_no_gang(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = []
+
+    def counting(cluster: Cluster, key: Key) -> Gang | None:
+        counted.append(key)
+        return gang(cluster, key)
+
+    monkeypatch.setattr(module, "gang", counting)
+    running = [b.pod(f"p-{n}", group="g", node="n1", phase="Running", status=STATUSES[2]) for n in range(50)]
+    restarts = [
+        modified(b.pod(f"p-{n}", group="g", node="n1", phase="Running", status=STATUSES[3], meta_=newer()))
+        for n in range(50)
+    ]
+    changes(*restarts, known=(b.group("g", 50), *running))
+    assert counted == [("ml", "g")]
+    changes(
+        modified(b.pod("p-0", group="g", node="n1", phase="Failed", status=STATUSES[5], meta_=newer())),
+        known=(*running,),
+    )
+    assert len(counted) > 1
