@@ -101,8 +101,8 @@ def report(measures: Iterable[Measure], runs: int) -> None:
             measure.take()
             samples = [measure.take() for _ in range(runs)]
         values = sorted(value for sample in samples for value in sample.values)
-        p95 = values[round(0.95 * (len(values) - 1))]
-        figures = "".join(f"{value:8.1f}" for value in (values[0], statistics.median(values), p95, values[-1]))
+        shown = (values[0], statistics.median(values), table.p95(values), values[-1])
+        figures = "".join(f"{value:8.1f}" for value in shown)
         cpu = statistics.median(sample.ended.cpu for sample in samples)
         memory = max(sample.ended.memory for sample in samples) / 2**20
         print(f"{measure.name:28}{figures} {measure.unit:4}{cpu:8.2f} s{memory:7.0f} MiB", flush=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.bench import fleet, gateway, lives, programs
-from tests.bench.gateway import Gateway, Server
+from tests.bench.gateway import Gateway, GatewayError, Server
 from tests.bench.lives import Pace, Samples
 from tests.bench.programs import Cluster, Printer, Program
 from tests.cluster.controlplane.cluster import ControlPlane
@@ -74,7 +74,7 @@ class Comparison:
         self._tell(f"{program.name}: {what}")
         try:
             found = live()
-        except (TimeoutError, OSError) as error:
+        except (TimeoutError, OSError, GatewayError) as error:
             self.failures.append(textwrap.shorten(f"{program.name}, {what}: {error}", _LONGEST))
             return
         for key, values in found.items():

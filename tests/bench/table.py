@@ -113,8 +113,7 @@ def _storm(rate: int) -> list[Line]:
 @dataclass(frozen=True)
 class Report:
     """What a comparison found: `results` by the programs' names with their versions. `writes` a second is what the API server
-    took while it was filled with so many `pods`; `load` the machine's
-    load average before that."""
+    took while it was filled with so many `pods`; `load` is the machine's load average before that."""
 
     results: Mapping[str, Samples]
     rates: Sequence[int]
