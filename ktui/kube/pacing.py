@@ -10,7 +10,7 @@ from typing import Final
 
 from ktui.kube.host import Host
 
-SLOW: Final = 1024 * 1024  # bytes a second, of all that the host sends
+SLOW: Final = 4 * 1024 * 1024  # bytes a second, of all that the host sends
 
 
 class Pacing:
