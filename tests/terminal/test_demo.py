@@ -122,6 +122,20 @@ def test_a_service_that_sleeps_is_woken(tmp_path: Path) -> None:
         assert screen.ended() == 0
 
 
+def test_what_pods_and_gpus_use_is_on_the_screen(tmp_path: Path) -> None:
+    with Screen("demo", home=tmp_path) as screen:
+        screen.see(r"training +llama-70b +Pending")
+        screen.press("8")
+        screen.see(r"AGE +CPU +MEM +DEVICES")
+        screen.see(r"reward-model-0-\S+ +Running +gpu-node-09 +\S+ +\S+ +[0-9.]+ +[0-9.]+Gi +gpu-node-09/gpu-0")
+        screen.press("3", "f")
+        screen.see(r"gpu-node-04 +gpu-3 +unhealthy .* 0% .* 79 +research/embed")
+        screen.press("m")
+        screen.see(r"gpu-node-05 +8 of 8 .* \d+% [0-9.]+Gi \d+°")
+        screen.press("q")
+        assert screen.ended() == 0
+
+
 def test_a_demo_is_recorded_like_any_session(tmp_path: Path) -> None:
     file = tmp_path / "practice.ktui.gz"
     with Screen("demo", "--record", str(file), home=tmp_path) as screen:
