@@ -75,6 +75,8 @@ class Moment:
         is much to look at."""
         self.streams.clear()
         self.streams.update((source, structs.replace(stream)) for source, stream in other.streams.items())
+        for kind in self.stores.keys() - other.stores.keys():  # of owners that were not known then
+            other.stores[kind] = Store(kind)
         for kind, store in other.stores.items():
             if self.stores.get(kind) is store:
                 continue

@@ -17,6 +17,7 @@ from ktui.cluster import joins
 from ktui.cluster.index import Index
 from ktui.cluster.joins import Selection
 from ktui.cluster.journal import EVERYWHERE, Journal
+from ktui.cluster.lineage import Lineage, TreeKey
 from ktui.cluster.moment import Moment, Stream
 from ktui.cluster.pools import Pool, PublishedDevice, assemble
 from ktui.cluster.sources import gang_key
@@ -26,12 +27,14 @@ from ktui.cluster.usage import Usage
 from ktui.model.autoscaler import HorizontalPodAutoscaler
 from ktui.model.claim import ResourceClaim, ResourceClaimTemplate
 from ktui.model.compositepodgroup import CompositePodGroup
+from ktui.model.deployment import Deployment
 from ktui.model.event import PREEMPTED, Event
 from ktui.model.frame import Frame, Listed, StreamState
 from ktui.model.job import Job
 from ktui.model.kueue import KueueClusterQueue, KueueLocalQueue, KueueWorkload
 from ktui.model.meta import Key, Object
 from ktui.model.node import Node
+from ktui.model.owner import Owner
 from ktui.model.pod import Pod
 from ktui.model.podgroup import PodGroup
 from ktui.model.resourceslice import Device, DeviceId, PoolId, ResourceSlice
@@ -50,7 +53,7 @@ O = TypeVar("O", bound=Object)  # noqa: E741 - the conventional name of an objec
 
 Entity = Literal["triage", "gangs", "devices", "claims", "taints", "autoscalers", "workloads", "pods", "timeline"]
 """What views show a row of. Keys: (namespace, name), except devices: DeviceId, taints: see `taints.TaintKey`, timeline: the
-number of the change, triage: see `TriageKey`."""
+number of the change, triage: see `TriageKey`, workloads: the roots of trees, see `TreeKey`."""
 
 TriageKey = tuple[Literal["gangs", "devices", "pools", "taints", "autoscalers"], tuple[str, ...]]
 """A row of another view with its key there, or a pool of devices with its PoolId."""
@@ -72,7 +75,7 @@ class Dirty(Struct):
     claims: set[Key] = field(default_factory=set)
     taints: set[tuple[str, ...]] = field(default_factory=set)
     autoscalers: set[Key] = field(default_factory=set)
-    workloads: set[Key] = field(default_factory=set)
+    workloads: set[TreeKey] = field(default_factory=set)
     pods: set[Key] = field(default_factory=set)
     timeline: set[int] = field(default_factory=set)
     streams: bool = False
@@ -137,13 +140,13 @@ class Cluster:
         self.slices_by_pool: Index[PoolId] = Index(joins.slice_pool)
         self.slices_by_node: Index[str] = Index(joins.slice_node)
         self.groups_by_workload: Index[Key] = Index(joins.group_workload)
+        self.composites_by_workload: Index[Key] = Index(joins.group_workload)
         self.workloads_by_job: Index[Key] = Index(joins.workload_job)
         self.groups_by_claim: Index[Key] = Index(joins.group_claims)
         self.groups_by_owner: Index[str] = Index(joins.group_owner)
         self.events_by_uid: Index[str] = Index(joins.event_uid)
         self.events_by_preemptor: Index[str] = Index(joins.event_preemptor)
         self.rules_by_selection: Index[Selection] = Index(joins.rule_selection)
-        self.composites_by_workload: Index[Key] = Index(joins.group_workload)
         self.rules_by_exactness: Index[bool] = Index(joins.rule_is_exact)  # True: of one device
         self.kueue_by_owner: Index[str] = Index(joins.kueue_owners)
         self.kueue_waiting_by_queue: Index[Key] = Index(joins.kueue_waiting)
@@ -173,6 +176,7 @@ class Cluster:
             "KueueLocalQueue": (self.local_queues_by_cluster_queue,),
             "VolcanoPodGroup": (self.volcano_waiting_by_queue,),
         }
+        self.lineage = Lineage(self.stores)
         self._pools: dict[PoolId, Pool | None] = {}
         self.free_by_node: dict[str, dict[str, int]] = {}  # filled by `noderesources`, emptied here
         self.journal: Journal[str] = Journal()  # nodes on which there is more or less to be had
@@ -248,6 +252,7 @@ class Cluster:
         else:
             if old is not None:
                 self._touch(old, dirty)
+            self._touch_trees(delta, dirty)
             supplied = self._supplied(delta)
             if isinstance(old, Pod) or isinstance(new, Pod):
                 self._reindex_pod(delta, dirty)
@@ -258,6 +263,15 @@ class Cluster:
             self._note_supplied(supplied)
             if new is not None:
                 self._touch(new, dirty)
+            self._touch_trees(delta, dirty)
+
+    def _touch_trees(self, delta: Delta, dirty: Dirty) -> None:
+        """Of what owns Workloads, and of groups of groups, the trees that it is in."""
+        for obj in (delta.old, delta.new):
+            if isinstance(obj, Job | Deployment | Owner):
+                dirty.workloads.update(self.lineage.roots_of(delta.kind, delta.key))
+            elif isinstance(obj, CompositePodGroup):
+                dirty.workloads.update(map(self.lineage.root, joins.group_workload(obj)))
 
     def _note_supplied(self, nodes: Iterable[str]) -> None:
         for node in nodes:
@@ -276,6 +290,7 @@ class Cluster:
     def _reindex(self, delta: Delta) -> None:
         for index in self._indexes.get(delta.kind, ()):
             index.update(delta.key, delta.old, delta.new)
+        self.lineage.update(delta)
         for obj in (delta.old, delta.new):
             if isinstance(obj, ResourceSlice):
                 self._pools.pop(obj.pool_id, None)
@@ -328,7 +343,7 @@ class Cluster:
             case PodGroup():
                 self._touch_group(obj, dirty)
             case Workload():
-                dirty.workloads.add(obj.key)
+                dirty.workloads.add(self.lineage.root(obj.key))
                 dirty.gangs.update(self.groups_by_workload[obj.key])
                 dirty.gangs.update((obj.namespace, f"{obj.name}/{group.name}") for group in obj.spec.pod_groups or ())
                 self._touch_gangs_of(self.pods_by_workload[obj.key], dirty)
@@ -339,8 +354,6 @@ class Cluster:
                 dirty.devices.update(self._sharing_counters(devices))
             case ResourceClaimTemplate():
                 self._touch_gangs_of(self.pods_by_awaited_template[obj.key], dirty)
-            case CompositePodGroup():
-                dirty.workloads.update(joins.group_workload(obj))
             case ResourceSlice():
                 self._touch_pool(obj, dirty)
             case DeviceTaintRule():
@@ -355,7 +368,6 @@ class Cluster:
             case Event() if obj.reason == PREEMPTED:
                 self._touch_preemption(obj, dirty)
             case Job():
-                dirty.workloads.update(self.workloads_by_job[obj.key])
                 self._touch_owned(obj.metadata.uid, dirty)
                 self._touch_gangs_of_job(obj.key, dirty)
             case KueueWorkload() | KueueLocalQueue() | KueueClusterQueue() | VolcanoPodGroup() | VolcanoQueue():
@@ -396,7 +408,8 @@ class Cluster:
             dirty.gangs.add(gang)
             dirty.gangs.update(joins.replicated_group(pod))
             owner = self.group(gang)
-            dirty.workloads.update(joins.group_workload(owner) if owner else joins.pod_workload(pod))
+            workloads = joins.group_workload(owner) if owner else joins.pod_workload(pod)
+            dirty.workloads.update(map(self.lineage.root, workloads))
 
     def _touch_used(self, pod: Pod, dirty: Dirty) -> None:
         """Claims and devices of the pod: they show who uses them, and what it says of their health."""
@@ -415,7 +428,7 @@ class Cluster:
         for uid in joins.group_owner(group):
             dirty.gangs.update(gang_key("kueue", *key) for key in self.kueue_by_owner[uid])
         for workload in joins.group_workload(group):
-            dirty.workloads.add(workload)
+            dirty.workloads.add(self.lineage.root(workload))
             if self.groups_by_workload.count(workload) <= _PAIR:
                 for sibling in self.groups_by_workload[workload]:
                     dirty.gangs.add(sibling)

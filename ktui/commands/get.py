@@ -15,12 +15,13 @@ from ktui.cluster.usage import exporter_of, offers
 from ktui.commands import labels
 from ktui.commands.printing import table
 from ktui.commands.source import Filled, Measure, fill
+from ktui.commands.trees import drawn
 from ktui.errors import KtuiError, UsageError
 from ktui.model.kinds import KINDS
 from ktui.model.resourceslice import DeviceId
 from ktui.model.usage import Wanted
 from ktui.ui.safe import safe
-from ktui.views.base import Column, Parted, Row, View
+from ktui.views.base import Column, Parted, Row, Tree, View
 from ktui.views.registry import VIEWS
 
 JSON_VERSION = 1
@@ -56,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _rows(view: View, filled: Filled, name: str | None) -> Iterator[Row]:
-    for key in view.keys(filled.cluster):
+    for key in view.subjects(filled.cluster) if isinstance(view, Tree) else view.keys(filled.cluster):
         row = view.row(filled.cluster, key)
         if row is None or (filled.namespace and row.namespace and row.namespace != filled.namespace):
             continue
@@ -74,6 +75,8 @@ def _print(form: str, view: View, filled: Filled, rows: list[Row]) -> None:
             print(f"{view.id.removesuffix('s')}/{safe(view.names(filled.cluster, row.key)[0])}")
     elif rows:
         wide = form == "wide"
+        if isinstance(view, Tree):
+            rows = list(drawn(view, filled.cluster, [row.key for row in rows]))
         columns, rows = _without_figures(view, filled, rows)
         sys.stdout.write(table(columns, rows, filled.now, wide=wide))
     elif isinstance(view, Parted):

@@ -195,12 +195,15 @@ class LiveFeed:
         from ktui.errors import KtuiError
         from ktui.kube.failures import ApiError
         from ktui.model.kinds import KINDS
+        from ktui.model.owner import named_type
 
         connection = self._connection
-        version = connection.served.version(KINDS[kind]) if connection and connection.served else None
-        if connection is None or version is None:
+        served, type_ = connection.served if connection else None, named_type(kind)
+        known = served.owner(type_) if served and type_ else KINDS.get(kind)
+        version = served.version(known) if served and known else None
+        if connection is None or known is None or version is None:
             raise KtuiError(f"{kind} cannot be read right now: there is no connection yet")
-        path = f"{KINDS[kind].path(version, key[0])}/{key[1]}"
+        path = f"{known.path(version, key[0])}/{key[1]}"
         try:
             answer = await connection.transport.request("GET", path)
         except ApiError as error:

@@ -18,7 +18,6 @@ from ktui.kube.credentials import Credentials
 from ktui.kube.opening import Wanted, parse_duration, resolve
 from ktui.kube.target import Target
 from ktui.model.frame import Frame, StreamState
-from ktui.model.kinds import KINDS
 from ktui.recording.output import Output
 from ktui.recording.tape import Tape
 from ktui.recording.writer import Facts, Limits
@@ -120,6 +119,6 @@ class _Teller:
         what = (frame.source.kind, frame.source.namespace, frame.phase)
         if what not in self._said:
             self._said.add(what)
-            plural = KINDS[frame.source.kind].plural
+            plural = frame.source.path.rpartition("/")[2]
             place = f" in {frame.source.namespace}" if frame.source.namespace else ""
             print(f"ktui: {safe(f'{plural}{place}: {frame.phase}: {frame.message}', 500)}", file=sys.stderr)

@@ -18,14 +18,16 @@ from ktui.kube.backoff import Backoff
 from ktui.kube.discovery import Discovery, Served
 from ktui.kube.gate import Hold
 from ktui.kube.host import Host
+from ktui.kube.owners import Owners, unserved
 from ktui.kube.target import Target
 from ktui.kube.timers import Clock, Timers
 from ktui.kube.transport import CredentialSource, Transport
 from ktui.kube.watch import Sink, Watcher
 from ktui.model.decode import NOT_DECODED
 from ktui.model.frame import Frame, Listed, Source, StreamPhase, StreamState
-from ktui.model.kinds import KINDS, Kind
+from ktui.model.kinds import KINDS, Kind, kind_name
 from ktui.model.meta import Object
+from ktui.model.owner import OwnerType
 
 MOST_NAMESPACES: Final = 20
 """Of which one kind is watched at once, where all namespaces together are forbidden."""
@@ -62,6 +64,10 @@ class Connection:
         self._host.on_new_epoch = self._reset_others
         self._timers = self._host.timers
         self._discovery = Discovery(self.transport)
+        self._owners = Owners()
+        self._unserved: list[OwnerType] = []
+        self._namespaces: tuple[str, ...] = ()
+        self._selector = ""
         self._fallback = tuple(dict.fromkeys(fallback_namespaces))[:MOST_NAMESPACES]
         self._watchers: dict[_SourceId, Watcher] = {}
         self._tasks: dict[_SourceId, asyncio.Task[NoReturn]] = {}
@@ -90,11 +96,11 @@ class Connection:
         self, kinds: Iterable[str] = tuple(KINDS), namespaces: tuple[str, ...] = (), label_selector: str = ""
     ) -> None:
         """Begin to watch `kinds` (names), in all or some namespaces; may be called again for more. Returns at once: what does
-        not work, and why, is told by the sources' states. `label_selector` applies to every one of the kinds."""
+        not work, and why, is told by the sources' states. `label_selector` applies to every one of the kinds. The kinds that
+        turn out to own Workloads are added by themselves."""
+        self._namespaces, self._selector = namespaces, label_selector
         for name in kinds:
-            kind = KINDS[name]
-            for namespace in namespaces if namespaces and kind.namespaced else ("",):
-                self._add(kind, namespace, label_selector)
+            self._add_everywhere(KINDS[name])
         if not self._chores:
             self._chores = [
                 asyncio.create_task(self._keep_running("discovery", self._discover_for_ever)),
@@ -120,6 +126,21 @@ class Connection:
         await self.transport.close()
 
     # ------------------------------------------------------------------ sources
+
+    def _add_everywhere(self, kind: Kind) -> None:
+        for namespace in self._namespaces if self._namespaces and kind.namespaced else ("",):
+            self._add(kind, namespace, self._selector)
+
+    def _follow(self, type_: OwnerType) -> None:
+        """Read what owns Workloads too, as soon as it is served."""
+        if self.served is None:
+            return
+        kind = KINDS.get(kind_name(type_)) or self.served.owner(type_)
+        if kind is not None:
+            self._add_everywhere(kind)
+        else:
+            self._unserved.append(type_)
+            self._take(unserved(type_))
 
     def _add(self, kind: Kind, namespace: str, selector: str) -> None:
         watcher = Watcher(kind, namespace, selector, self._host, self._take)
@@ -155,13 +176,15 @@ class Connection:
             self._narrow(frame.source)
         elif isinstance(frame, Listed):
             self._widen(frame.source)
+        for type_ in self._owners.see(frame):
+            self._follow(type_)
 
     def _narrow(self, source: Source) -> None:
         """All namespaces together are forbidden: try the ones that were named."""
-        kind = KINDS[source.kind]
-        if kind.namespaced and not source.namespace:
+        watcher = self._watchers.get(source.id)
+        if watcher is not None and watcher.kind.namespaced and not source.namespace:
             for namespace in self._fallback:
-                self._add(kind, namespace, source.selector)
+                self._add(watcher.kind, namespace, source.selector)
 
     def _widen(self, source: Source) -> None:
         """All namespaces together are allowed by now: the single ones would only repeat them."""
@@ -200,6 +223,9 @@ class Connection:
             self._host.streaming = served.streaming_lists
             for watcher in tuple(self._watchers.values()):
                 self._supervise(watcher, served)
+            missing, self._unserved = self._unserved, []
+            for type_ in missing:
+                self._follow(type_)
             await self._check_identity()
             await self._rediscovery(self._timers.rediscover.draw())
 

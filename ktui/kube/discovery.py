@@ -18,8 +18,9 @@ from ktui.errors import KtuiError
 from ktui.kube.answers import decoded
 from ktui.kube.failures import ApiError
 from ktui.kube.transport import Response, Transport
-from ktui.model.kinds import KINDS, Kind
+from ktui.model.kinds import KINDS, Kind, owning_kind
 from ktui.model.meta import Wire
+from ktui.model.owner import OwnerType, named_type
 from ktui.model.version import numbers
 
 ACCEPT: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
@@ -28,21 +29,43 @@ Groups = dict[str, frozenset[tuple[str, str]]]
 """Group → (version, plural) of what can be listed in it; the core group is ""."""
 
 
+class Collection(Struct, frozen=True):
+    """Where the objects of a type are: `versions` in the server's order of preference."""
+
+    plural: str
+    versions: tuple[str, ...]
+    namespaced: bool
+
+
+Collections = dict[OwnerType, Collection]
+
+
 class Served(Struct, frozen=True):
-    """`stale` holds groups whose present answer is missing or declared stale, for which the last good one is used."""
+    """`stale` holds groups whose present answer is missing or declared stale, for which the last good one is used.
+    `collections` has everything that can be listed and watched, by type; nothing where discovery is not aggregated."""
 
     git_version: str
     groups: Groups
     stale: frozenset[str] = frozenset()
+    collections: Collections = msgspec.field(default_factory=dict)
 
     def version(self, kind: Kind) -> str | None:
-        """The version to use: the first preferred one that is served; None when the kind is not."""
+        """The version to use: the first preferred one that is served, of an owner's kind the one that the server prefers; None
+        when the kind is not served."""
+        if (type_ := named_type(kind.name)) is not None:
+            found = self.collections.get(type_)
+            return found.versions[0] if found else None
         served = self.groups.get(kind.group, frozenset())
         return next((version for version in kind.versions if (version, kind.plural) in served), None)
 
     def versions(self) -> dict[str, str]:
         """The version to use of every kind that is served, by the kind's name."""
         return {name: version for name, kind in KINDS.items() if (version := self.version(kind))}
+
+    def owner(self, type_: OwnerType) -> Kind | None:
+        """The kind of an owner that a reference names; None when discovery does not tell of it."""
+        found = self.collections.get(type_)
+        return owning_kind(type_, found.plural, found.versions, namespaced=found.namespaced) if found else None
 
     @property
     def streaming_lists(self) -> bool:
@@ -63,7 +86,7 @@ class Discovery:
     async def refresh(self) -> Served:
         """The present answer. Raises KtuiError when there is none; `served` is then the last one, with every group stale."""
         try:
-            version, (core, core_stale), (named, named_stale) = await asyncio.gather(
+            version, (core, core_stale, _), (named, named_stale, collections) = await asyncio.gather(
                 self._version(), self._root("/api"), self._root("/apis")
             )
         except KtuiError:
@@ -74,28 +97,32 @@ class Discovery:
         groups, stale = core | named, core_stale | named_stale
         if self.served is not None:
             groups |= {group: self.served.groups[group] for group in stale if group in self.served.groups}
-        self.served = Served(version, groups, stale)
+            collections |= {type_: c for type_, c in self.served.collections.items() if type_.group in stale}
+        self.served = Served(version, groups, stale, collections)
         return self.served
 
     async def _version(self) -> str:
         answer = await self._transport.request("GET", "/version")
         return decoded(_Version, answer, self._transport.target.host).git_version
 
-    async def _root(self, root: str) -> tuple[Groups, frozenset[str]]:
+    async def _root(self, root: str) -> tuple[Groups, frozenset[str], Collections]:
         remembered = self._documents[root]
         headers = {"Accept": ACCEPT, **self._transport.compression}
         if remembered.etag:
             headers["If-None-Match"] = remembered.etag
-        stall = self._transport.timers.short_get  # of a cluster with many kinds it is a megabyte: no limit while it flows
+        stall = (
+            self._transport.timers.short_get
+        )  # of a cluster with many kinds it is a megabyte: no limit while it flows
         answer = await self._transport.request("GET", root, headers=headers, stall=stall)
         if answer.status == 304:
-            return remembered.groups, remembered.stale
+            return remembered.groups, remembered.stale, dict(remembered.collections)
         host = self._transport.target.host
         if "apidiscovery" not in answer.headers.get("Content-Type", ""):
-            return await self._legacy(root, answer)
-        groups, stale = _aggregated(decoded(_DiscoveryList, answer, host))
-        self._documents[root] = _Remembered(answer.headers.get("ETag", ""), groups, stale)
-        return groups, stale
+            return (*await self._legacy(root, answer), {})
+        document = decoded(_DiscoveryList, answer, host)
+        (groups, stale), collections = _aggregated(document), _collections(document)
+        self._documents[root] = _Remembered(answer.headers.get("ETag", ""), groups, stale, collections)
+        return groups, stale, dict(collections)
 
     async def _legacy(self, root: str, answer: Response) -> tuple[Groups, frozenset[str]]:
         host = self._transport.target.host
@@ -124,14 +151,21 @@ class _Remembered(Struct, frozen=True):
     etag: str = ""
     groups: Groups = msgspec.field(default_factory=dict)
     stale: frozenset[str] = frozenset()
+    collections: Collections = msgspec.field(default_factory=dict)
 
 
 class _Version(Wire, frozen=True):
     git_version: str
 
 
+class _ResponseKind(Wire, frozen=True):
+    kind: str = ""
+
+
 class _Resource(Wire, frozen=True):
     resource: str = ""
+    response_kind: _ResponseKind | None = None
+    scope: str = ""
     verbs: tuple[str, ...] | None = None
 
 
@@ -194,3 +228,17 @@ def _aggregated(document: _DiscoveryList) -> tuple[Groups, frozenset[str]]:
         if any(each.freshness == "Stale" for each in group.versions or ()):
             stale.add(name)
     return groups, frozenset(stale)
+
+
+def _collections(document: _DiscoveryList) -> Collections:
+    found: Collections = {}
+    for group in document.items:
+        for each in group.versions or ():
+            for resource in each.resources or ():
+                if resource.response_kind is None or not {"list", "watch"} <= set(resource.verbs or ()):
+                    continue
+                type_ = OwnerType(group.metadata.name, resource.response_kind.kind)
+                before = found.get(type_)
+                versions = (*before.versions, each.version) if before else (each.version,)
+                found[type_] = Collection(resource.resource, versions, resource.scope == "Namespaced")
+    return found

@@ -10,10 +10,12 @@ from ktui.errors import KtuiError
 from ktui.kube.discovery import Discovery, Served
 from ktui.kube.failures import ApiError
 from ktui.kube.listing import read_pages
+from ktui.kube.owners import Owners, unserved
 from ktui.kube.retry_after import retry_after
 from ktui.kube.transport import Transport
 from ktui.model.frame import Frame, Listed, Source, StreamState
-from ktui.model.kinds import KINDS, Kind
+from ktui.model.kinds import KINDS, Kind, kind_name
+from ktui.model.owner import OwnerType
 
 _TRIES = 4
 """Of one request, when the server asks to come back later."""
@@ -26,12 +28,31 @@ async def read_once(
 ) -> Served:
     """Give the sink a list of each kind, or the state that says why there is none. Returns what the server serves.
 
-    Kinds that are not served or not allowed are told by their state; anything else that goes wrong is raised.
+    Kinds that are not served or not allowed are told by their state; anything else that goes wrong is raised. What owns the
+    Workloads that are among them is read as well.
     """
     served = await _patiently(transport, Discovery(transport).refresh)
-    async with asyncio.TaskGroup() as tasks:
-        for name in kinds:
-            tasks.create_task(_read(transport, served, KINDS[name], namespace, sink))
+    owners, found = Owners(), dict[OwnerType, None]()
+
+    def see(frame: Frame) -> None:
+        found.update(dict.fromkeys(owners.see(frame)))
+        sink(frame)
+
+    read = {name: KINDS[name] for name in kinds}
+    wanted = list(read.values())
+    while wanted:
+        async with asyncio.TaskGroup() as tasks:
+            for kind in wanted:
+                tasks.create_task(_read(transport, served, kind, namespace, see))
+        wanted = []
+        for type_ in found:
+            owner = KINDS.get(kind_name(type_)) or served.owner(type_)
+            if owner is None:
+                sink(unserved(type_))
+            elif owner.name not in read:
+                read[owner.name] = owner
+                wanted.append(owner)
+        found.clear()
     return served
 
 
@@ -42,7 +63,7 @@ async def read_widely(
     refused: list[StreamState] = []
 
     def sort(frame: Frame) -> None:
-        if isinstance(frame, StreamState) and frame.phase == "no-access" and KINDS[frame.source.kind].namespaced:
+        if isinstance(frame, StreamState) and frame.phase == "no-access" and _is_namespaced(frame.source.kind):
             refused.append(frame)
         else:
             sink(frame)
@@ -50,6 +71,11 @@ async def read_widely(
     await read_once(transport, kinds, "", sort)
     if refused and namespace:
         await read_once(transport, [frame.source.kind for frame in refused], namespace, sink)
+
+
+def _is_namespaced(kind: str) -> bool:
+    """Of an owner's kind that is not known: it is found again where its Workloads are."""
+    return kind in KINDS and KINDS[kind].namespaced
 
 
 async def read_each(
@@ -103,7 +129,9 @@ async def _read(
 
     async def fetch(query: dict[str, str]) -> bytes:
         stall = transport.timers.page_stall
-        return (await transport.request("GET", source.path, params=query, headers=transport.compression, stall=stall)).body
+        return (
+            await transport.request("GET", source.path, params=query, headers=transport.compression, stall=stall)
+        ).body
 
     async def read() -> Listed:
         async with transport.gate.sync_slot():

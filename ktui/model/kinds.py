@@ -28,6 +28,7 @@ from ktui.model.kueue import (
 from ktui.model.meta import Object
 from ktui.model.namespace import Namespace
 from ktui.model.node import Node
+from ktui.model.owner import Owner, OwnerType, named_type
 from ktui.model.pod import Pod
 from ktui.model.podgroup import PodGroup
 from ktui.model.resourceslice import ResourceSlice
@@ -158,3 +159,25 @@ KINDS: Final[dict[str, Kind]] = {
         _of_volcano(VolcanoQueue, "queues", namespaced=False),
     )
 }
+
+_BY_TYPE: Final = {OwnerType(kind.group, kind.name): kind.name for kind in KINDS.values() if not kind.program}
+
+
+def kind_name(type_: OwnerType) -> str:
+    """What a kind that references name is called here."""
+    return _BY_TYPE.get(type_) or type_.name
+
+
+def owning_kind(type_: OwnerType, plural: str, versions: tuple[str, ...], *, namespaced: bool) -> Kind:
+    """A kind that was found by discovery, read as an owner."""
+    return Kind(type_.name, type_.group, plural, versions, namespaced, Owner)
+
+
+def kind_at(name: str, path: str) -> Kind | None:
+    """The kind of a source: one of `KINDS`, or an owner's, of which the path says the rest. None for what is neither."""
+    if (known := KINDS.get(name)) is not None:
+        return known
+    type_, parts = named_type(name), path.split("/")
+    if type_ is None or not type_.group or parts[:3] != ["", "apis", type_.group] or len(parts) not in (5, 7):
+        return None
+    return owning_kind(type_, parts[-1], (parts[3],), namespaced=True)

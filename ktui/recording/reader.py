@@ -22,7 +22,7 @@ from msgspec import Struct, field
 from ktui.errors import UsageError
 from ktui.model.decode import NOT_DECODED, DecodeError, decode_object
 from ktui.model.frame import ActionTaken, Changed, ChangeType, Frame, Listed, Mark, Source, StreamPhase, StreamState
-from ktui.model.kinds import KINDS, Kind
+from ktui.model.kinds import KINDS, Kind, kind_at
 from ktui.model.meta import Object
 from ktui.model.parts import Parts
 from ktui.model.time import parse_time
@@ -86,6 +86,7 @@ class _Line(Struct):
     type: str = ""
     t: float | None = None
     path: str = ""
+    kind: str = ""  # of an owner, of which the path does not say it
     resource_version: str = field(default="", name="resourceVersion")
     items: msgspec.Raw = msgspec.Raw(b"[]")
     object: msgspec.Raw = msgspec.Raw(b"null")
@@ -111,7 +112,7 @@ class Recording:
         self._sources = {
             r.path: (Source(r.kind, r.path, _namespace(r.path)), kind, version)
             for r in self.header.resources
-            if (kind := KINDS.get(r.kind)) and (version := _version(kind, r.path))
+            if (kind := kind_at(r.kind, r.path)) and (version := _version(kind, r.path))
         }
 
     @property
@@ -156,7 +157,7 @@ class Recording:
                 return
             if not isinstance(line, LongList):
                 continue
-            if (known := self._known(document.path)) is not None:
+            if (known := self._known(document)) is not None:
                 items = next(line.pieces())
                 source, kind, version = known
                 yield Glimpse(
@@ -206,7 +207,7 @@ class Recording:
         """What a line says, without the items of a long list; None and a note when it is no frame."""
         if isinstance(line, LongList):
             found = _decoder.decode(line.head)
-            if found.type == "LIST" and found.t is not None and self._known(found.path) is not None:
+            if found.type == "LIST" and found.t is not None and self._known(found) is not None:
                 return found
             line = line.whole()
         try:
@@ -243,7 +244,7 @@ class Recording:
             return None
 
     def _about_source(self, line: _Line) -> Frame | None:
-        known = self._known(line.path)
+        known = self._known(line)
         if known is None:
             self.notes[f"frames of {line.path[:120] or 'no path'}, which this ktui does not show"] += 1
             return None
@@ -256,10 +257,12 @@ class Recording:
         obj = self._object(line.object, kind, version)
         return Changed(source, cast("ChangeType", line.type), obj, line.epoch) if obj else None
 
-    def _known(self, path: str) -> tuple[Source, Kind, str] | None:
-        """Also a source that came after the header was written: a namespace of its own, a version after an upgrade."""
+    def _known(self, line: _Line) -> tuple[Source, Kind, str] | None:
+        """Also a source that came after the header was written: a namespace of its own, a version after an upgrade, an owner."""
+        path = line.path
         if path not in self._sources:
-            for kind in KINDS.values():
+            owner = kind_at(line.kind, path)
+            for kind in (owner,) if owner else KINDS.values():
                 if version := _version(kind, path):
                     self._sources[path] = (Source(kind.name, path, _namespace(path)), kind, version)
                     break
@@ -270,7 +273,7 @@ class Recording:
         return Listed(source, line.resource_version, objects, line.epoch)
 
     def _long_list(self, head: _Line, line: LongList, given_up: Callable[[], bool]) -> Listed | None:
-        known = self._known(head.path)
+        known = self._known(head)
         if known is None:
             return None
         source, kind, version = known

@@ -17,6 +17,7 @@ from msgspec import Struct, structs
 
 from ktui.errors import KtuiError
 from ktui.model.frame import ActionTaken, Changed, Frame, Listed, Mark, Source, StreamState
+from ktui.model.owner import named_type
 from ktui.model.time import format_time
 from ktui.recording.baseline import Baseline
 from ktui.recording.output import Output, numbered
@@ -233,6 +234,7 @@ class _About(Struct, frozen=True, omit_defaults=True, rename="camel"):
     t: float
     path: str
     type: str
+    kind: str = ""
     resource_version: str = ""
     state: str = ""
     message: str = ""
@@ -267,5 +269,7 @@ def _line(t: float, frame: Frame, treatment: Plain) -> _About | _Note:
             return _Note(t, "ACTION", action=treatment.action(frame))
 
 
-def _about(t: float, source: Source, kind: str, treatment: Plain, **rest: Any) -> _About:
-    return _About(t, treatment.path(source.path), kind, **rest)
+def _about(t: float, source: Source, what: str, treatment: Plain, **rest: Any) -> _About:
+    """Of an owner's kind the path does not say everything, and it may come after the header."""
+    kind = source.kind if named_type(source.kind) else ""
+    return _About(t, treatment.path(source.path), what, kind, **rest)

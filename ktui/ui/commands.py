@@ -32,6 +32,7 @@ class Situation(Struct, frozen=True):
     recordable: bool = False  # there is something to record
     recording: bool = False  # and it is being recorded
     awaiting: bool = False  # a credential plug-in is waited for
+    tree: bool = False  # the rows stand below each other
     past: bool = False  # the last minutes are looked at, while the session goes on
 
 
@@ -56,6 +57,14 @@ def _view(view: str, title: str, number: int) -> Command:
 
 def _on_row(situation: Situation) -> bool:
     return situation.has_row
+
+
+def _on_tree(situation: Situation) -> bool:
+    return situation.has_row and situation.tree
+
+
+def _markable(situation: Situation) -> bool:
+    return situation.has_row and not situation.replaying and not situation.tree
 
 
 def _on_table(situation: Situation) -> bool:
@@ -126,6 +135,16 @@ COMMANDS: Final = (
     Command(
         "row.open", "Open the detail of the row", "enter", footer="open", available=lambda s: s.has_row or s.on_map
     ),
+    Command(
+        "tree.unfold", "Unfold the row, or go to the first row below", "l,right", footer="unfold", available=_on_tree
+    ),
+    Command("tree.fold", "Fold the row, or go to the row above it in the tree", "h,left", available=_on_tree),
+    Command(
+        "tree.toggle",
+        "Fold or unfold the row",
+        "space",
+        available=lambda s: _on_tree(s) and not s.replaying,
+    ),
     Command("row.why", "Say why the gang or the pod waits", "w", footer="why", available=_may_ask_why),
     Command("act.taint", "Taint the device of the row", "T", footer="taint", available=_may_taint),
     Command("act.untaint", "Untaint the device of the row", "U", footer="untaint", available=_may_taint),
@@ -155,7 +174,7 @@ COMMANDS: Final = (
     Command("record.mark", "Mark this moment of the recording, with a note", "N", available=_recordable),
     Command("record.save", "Save the last minutes to a file", "L", available=lambda s: s.recordable),
     Command("look.back", "Look back at the last minutes", "B", available=_recordable),
-    Command("row.mark", "Mark or unmark the row", "space", available=lambda s: s.has_row and not s.replaying),
+    Command("row.mark", "Mark or unmark the row", "space", available=_markable),
     Command("replay.pause", "Pause or go on", "space", footer="pause", available=_replaying),
     Command("replay.back", "One step back", "left_square_bracket", footer="step", available=_replaying),
     Command("replay.forward", "One step forward", "right_square_bracket", available=_replaying),

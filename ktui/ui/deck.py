@@ -71,7 +71,8 @@ class Deck:
         """Kinds that became readable or ceased to be: rows say "unknown" where a kind they need cannot be read."""
         cluster = self.session.cluster
         sight = {
-            kind: (cluster.readable(kind), cluster.synced(kind), cluster.sees_all(kind)) for kind in cluster.stores
+            kind: (cluster.readable(kind), cluster.synced(kind), cluster.sees_all(kind))
+            for kind in {*cluster.stores, *(stream.source.kind for stream in cluster.streams.values())}
         }
         changed = frozenset(kind for kind, now in sight.items() if now != self._sight.get(kind))
         self._sight = sight

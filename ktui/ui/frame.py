@@ -159,7 +159,8 @@ def _count(session: Session, model: ViewModel) -> Line:
     else:
         title = title.removesuffix("s") if index.total == 1 else title
         known = index.total > 0 or session.cluster.synced(*model.view.kinds)
-    count = f"{index.total:,} {title}" if len(index) == index.total else f"{len(index):,} of {index.total:,} {title}"
+    shown = model.tree.trees if model.tree is not None else len(index)
+    count = f"{index.total:,} {title}" if shown == index.total else f"{shown:,} of {index.total:,} {title}"
     return (Cell(count, "dim"),) if known else ()
 
 

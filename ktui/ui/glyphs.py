@@ -29,6 +29,8 @@ class Glyphs(Struct, frozen=True):
     unusable: str
     group: str  # between the devices of two NUMA nodes
     rule: str  # of a line across
+    folded: str
+    unfolded: str  # a row of a tree, with rows below it
 
     @property
     def ascii(self) -> bool:
@@ -52,6 +54,8 @@ UNICODE: Final = Glyphs(
     unusable="?",
     group="│",
     rule="─",
+    folded="▸",
+    unfolded="▾",
 )
 ASCII: Final = Glyphs(
     cursor=">",
@@ -70,4 +74,6 @@ ASCII: Final = Glyphs(
     unusable="?",
     group="|",
     rule="-",
+    folded="+",
+    unfolded="-",
 )

@@ -13,7 +13,8 @@ from ktui.model.meta import Key, Object
 from ktui.model.resourceslice import DeviceId
 from ktui.ui.session import Reading, Session
 from ktui.views.base import RowKey
-from ktui.views.shared import OBJECT_KINDS
+from ktui.views.shared import OBJECT_KINDS, as_way
+from ktui.views.targets import row_behind
 from ktui.views.timeline import target
 
 
@@ -33,6 +34,10 @@ def subject(cluster: Cluster, view: Entity, key: RowKey) -> tuple[str, Key] | No
             return subject(cluster, "devices", parts[1:4])
         case "triage":
             return _triaged(cluster, cast("TriageKey", key))
+        case "workloads":
+            view, row = row_behind(view, key) or (view, key)
+            namespace, kind, name = as_way(key)[-1]
+            return (kind, (namespace, name)) if view == "workloads" else subject(cluster, view, row)
         case "timeline":
             found = target(cluster, key)
             return subject(cluster, *found) if found is not None else None
@@ -81,7 +86,8 @@ async def yaml_of(session: Session, view: Entity, key: RowKey) -> Yaml | None:
 
 
 def _kept(cluster: Cluster, kind: str, key: Key) -> dict[str, Any] | None:
-    found: Object | None = cluster.stores[kind].get(key)
+    store = cluster.stores.get(kind)
+    found: Object | None = store.get(key) if store is not None else None
     return None if found is None else {"kind": kind, **msgspec.to_builtins(found)}
 
 

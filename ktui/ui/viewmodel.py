@@ -12,7 +12,8 @@ from ktui.cluster.state import Cluster
 from ktui.cluster.usage import offers
 from ktui.ui.backlog import Backlog
 from ktui.ui.rowindex import Filter, RowIndex
-from ktui.views.base import Large, Parted, Row, RowKey, View
+from ktui.ui.treeindex import TreeIndex, above_of, root_of
+from ktui.views.base import Large, Parted, Row, RowKey, Tree, View
 
 _SLICE = 4  # rows between two looks at the clock: one of a large gang takes a millisecond
 _KEPT_ROWS = 1024  # several screens
@@ -24,6 +25,10 @@ class ViewModel:
         self.index = RowIndex(view.columns)
         self.marks: dict[RowKey, str] = {}
         self._cluster = cluster
+        self.trunk: int | None = None  # the column in which the rows of a tree are indented
+        if isinstance(view, Tree):
+            self.trunk = view.trunk
+            self.index = TreeIndex(lambda root: view.branch(self._cluster, root))
         self._rows: dict[RowKey, Row] = {}
         self._backlog = Backlog(lambda key: key in self.index)
         self._reading: frozenset[str] = frozenset()  # kinds because of which rows are computed again
@@ -52,7 +57,7 @@ class ViewModel:
         if isinstance(view, Parted):
             self._reading = kinds if self._backlog.through else self._reading | kinds
             self._backlog.begin(self.index.keys(), view.keys_reading(self._cluster, self._reading))
-        elif kinds.intersection((*view.kinds, *view.joins)):
+        elif kinds.intersection((*view.kinds, *view.joins)) or (isinstance(view, Tree) and view.reads(kinds)):
             self.rebase(self._cluster)
 
     def refigure(self) -> None:
@@ -92,7 +97,8 @@ class ViewModel:
 
     def row(self, key: RowKey) -> Row | None:
         """The row for painting; the same object until it changes."""
-        row = self._rows.get(key)
+        row = self.tree.row(key) if self.tree is not None else None
+        row = row or self._rows.get(key)
         if row is None:
             row = self.view.row(self._cluster, key)
             if row is not None:
@@ -100,6 +106,46 @@ class ViewModel:
                     self._rows.clear()
                 self._rows[key] = row
         return row
+
+    # --- trees ---
+
+    @property
+    def tree(self) -> TreeIndex | None:
+        """The index, where rows stand below each other."""
+        return self.index if isinstance(self.index, TreeIndex) else None
+
+    def unfold(self) -> None:
+        """Show what is below the cursor's row; where it is shown, go there."""
+        tree, key = self.tree, self.cursor
+        row = self.row(key) if key is not None else None
+        if tree is None or row is None or not row.folds:
+            return
+        if tree.is_unfolded(row):
+            self.move_to(self.locate_cursor() + 1)
+        else:
+            self._fold(tree, row, unfolded=True)
+
+    def fold(self) -> None:
+        """Hide what is below the cursor's row; where nothing is shown of it, go to the row above it in the tree."""
+        tree, key = self.tree, self.cursor
+        row = self.row(key) if key is not None else None
+        if tree is None or row is None:
+            return
+        if tree.is_unfolded(row):
+            self._fold(tree, row, unfolded=False)
+        elif (above := tree.position(above_of(row.key))) is not None:
+            self.move_to(above)
+
+    def toggle(self) -> None:
+        """Fold or unfold the cursor's row."""
+        tree, key = self.tree, self.cursor
+        row = self.row(key) if key is not None else None
+        if tree is not None and row is not None and row.folds:
+            self._fold(tree, row, unfolded=not tree.is_unfolded(row))
+
+    def _fold(self, tree: TreeIndex, row: Row, *, unfolded: bool) -> None:
+        self.move_to(self.locate_cursor())  # it stays on the row from here on, wherever that goes
+        tree.fold(row, unfolded)
 
     def _remember(self, key: RowKey, row: Row | None) -> None:
         known = self._rows.get(key)
@@ -131,6 +177,8 @@ class ViewModel:
         """The cursor's position now. Until a person moves it, it stays at the top, whatever row that is."""
         if self._cursor is None or not len(self.index):
             return 0
+        if self.tree is not None:
+            self._cursor = self.tree.shown_above(self._cursor)
         position = self.index.position(self._cursor)
         if position is None:
             position = min(self._cursor_position, len(self.index) - 1)
@@ -145,7 +193,11 @@ class ViewModel:
 
     def go_to(self, key: RowKey) -> bool:
         """Put the cursor on a row; whether there is one and the filter lets it pass."""
-        if self.index.uid(key) is None:
+        if self.tree is not None:
+            root = root_of(key)
+            self.index.update([(root, self.view.row(self._cluster, root))])
+            self.tree.reveal(key)
+        elif self.index.uid(key) is None:
             row = self.view.row(self._cluster, key)  # not computed yet
             self.index.update([(key, row)])
         position = self.index.position(key)

@@ -7,7 +7,7 @@ To add a column: one `Column` and one cell in the view's module. To add a view: 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
@@ -44,7 +44,8 @@ class Column(Struct, frozen=True):
 
 class Row(Struct, frozen=True):
     """One line of a view. `sort` has a value for each column; `uid` tells a new object under an old name. `part` is the place of
-    the row's part in a view that has several (see `Parted`)."""
+    the row's part in a view that has several (see `Parted`). Of a tree (see `Tree`): `within` are names below, by which a filter
+    finds the row; `folds` says that there are rows below, `unfolded` that they are shown until a person folds them."""
 
     key: RowKey
     cells: tuple[Cell, ...]
@@ -54,6 +55,9 @@ class Row(Struct, frozen=True):
     since: float | None = None  # Unix seconds
     problem: bool = False
     part: int = 0
+    within: str = ""
+    folds: bool = False
+    unfolded: bool = False
 
 
 Line: TypeAlias = tuple[Cell, ...]
@@ -143,6 +147,38 @@ class Parted(View, Protocol):
 
     def keys_reading(self, cluster: Cluster, kinds: frozenset[str]) -> Iterable[RowKey]:
         """The keys, out of all, whose rows show something of one of the kinds."""
+        ...
+
+
+class Branch(Struct, frozen=True):
+    """A row of a tree; what is below it is worked out when it is asked for. One that `sums_up` what is below says enough where
+    the whole tree is printed."""
+
+    row: Row
+    below: Callable[[], tuple[Branch, ...]]
+    sums_up: bool = False
+
+
+@runtime_checkable
+class Tree(View, Protocol):
+    """A view whose rows stand below each other. Keys are ways from the root: tuples that begin with the key of the row above.
+    `keys` are those of the roots, and whatever changes in a tree is told of its root."""
+
+    @property
+    def trunk(self) -> int:
+        """The column in which rows are indented."""
+        ...
+
+    def branch(self, cluster: Cluster, root: RowKey) -> Branch | None:
+        """The whole tree of a root; None when it is gone."""
+        ...
+
+    def subjects(self, cluster: Cluster) -> Iterable[RowKey]:
+        """The rows that commands list: those that `names`, `labels` and `item` are about."""
+        ...
+
+    def reads(self, kinds: frozenset[str]) -> bool:
+        """Whether rows show whether one of these kinds can be read, beside those that it joins."""
         ...
 
 

@@ -12,7 +12,7 @@ from ktui.model.event import Event
 from ktui.model.meta import Object
 from ktui.model.time import format_age, parse_time
 from ktui.views.base import Cell, Line, RowKey
-from ktui.views.shared import OBJECT_KINDS, as_key
+from ktui.views.shared import OBJECT_KINDS, as_key, as_way, object_at
 from ktui.views.targets import devices_behind, row_behind
 from ktui.views.timeline import target
 
@@ -51,8 +51,14 @@ def events_behind(cluster: Cluster, view: Entity, key: RowKey, now: float) -> li
 
 
 def _objects(cluster: Cluster, view: Entity, key: RowKey) -> Iterator[Object]:
+    meant = row_behind(view, key)
+    if meant is not None:
+        yield from _objects_of(cluster, *meant)
+
+
+def _objects_of(cluster: Cluster, view: Entity, key: RowKey) -> Iterator[Object]:
     match view:
-        case "pods" | "claims" | "autoscalers" | "workloads":
+        case "pods" | "claims" | "autoscalers":
             found = cluster.stores[OBJECT_KINDS[view]].get(as_key(key))
             if found is not None:
                 yield found
@@ -61,10 +67,9 @@ def _objects(cluster: Cluster, view: Entity, key: RowKey) -> Iterator[Object]:
             if group is not None:
                 yield group
             yield from cluster.members(as_key(key))
-        case "triage":
-            meant = row_behind(view, key)
-            if meant is not None:
-                yield from _objects(cluster, *meant)
+        case "workloads":
+            if (obj := object_at(cluster, as_way(key)[-1])) is not None:
+                yield obj
         case "timeline":
             changed = target(cluster, key)
             if changed is not None:

@@ -7,6 +7,7 @@ from typing import Final, cast
 
 from ktui.cluster.gangs import display_name
 from ktui.cluster.joins import pod_group
+from ktui.cluster.lineage import Step, TreeKey
 from ktui.cluster.state import Cluster
 from ktui.model.meta import Key, Object
 from ktui.model.pod import Pod
@@ -19,10 +20,16 @@ from ktui.views.base import RowKey, Style
 OBJECT_KINDS: Final[dict[str, str]] = {
     "claims": "ResourceClaim",
     "autoscalers": "HorizontalPodAutoscaler",
-    "workloads": "Workload",
     "pods": "Pod",
 }
 """Views whose rows are the objects of one kind, by the view's id."""
+
+
+PODS: Final = "Pods"
+"""The kind of a row of a tree that stands for many pods of one gang."""
+
+GROUPS: Final = ("PodGroup", "Group", PODS)
+"""Kinds of rows of a tree that are about one gang."""
 
 
 class ObjectsView:
@@ -52,6 +59,20 @@ def as_key(key: RowKey) -> Key:
 def gangs_of(cluster: Cluster, pod: Pod) -> tuple[str, ...]:
     """The gangs that the pod is of, as people call them: Kubernetes' own first, then those of Kueue and Volcano."""
     return tuple(display_name(cluster, key) for key in pod_group(pod))
+
+
+def as_way(key: RowKey) -> TreeKey:
+    """A key of a tree, back as what it is."""
+    return cast("TreeKey", key)
+
+
+def object_at(cluster: Cluster, step: Step) -> Object | None:
+    """The object behind a row of a tree; None where there is none, or it cannot be read."""
+    namespace, kind, name = step
+    if (reference := cluster.lineage.reference(step)) is not None:
+        return cluster.lineage.object(reference)
+    store = cluster.stores.get("PodGroup" if kind == PODS else kind)
+    return store.get((namespace, name)) if store else None
 
 
 def gang_or_pod(cluster: Cluster, pod: Pod) -> str:

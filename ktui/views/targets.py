@@ -5,20 +5,31 @@ from __future__ import annotations
 from typing import cast
 
 from ktui.cluster.allocation import devices_of
+from ktui.cluster.lineage import TreeKey
 from ktui.cluster.state import Cluster, Entity, TriageKey
 from ktui.cluster.taints import TaintKey
 from ktui.model.resourceslice import DeviceId
 from ktui.model.taintrule import DeviceTaintRule
 from ktui.views.base import RowKey
-from ktui.views.shared import as_key
+from ktui.views.shared import GROUPS, as_key, as_way
 
 
 def row_behind(view: Entity, key: RowKey) -> tuple[Entity, RowKey] | None:
-    """The view and the row that is meant: in the triage another view's, None for a pool, which no other view has."""
+    """The view and the row that is meant: in the triage another view's, None for a pool, which no other view has; in the tree of
+    workloads that of a gang or a pod."""
+    if view == "workloads":
+        return _row_in_tree(as_way(key))
     if view != "triage":
         return view, key
     what, inner = cast("TriageKey", key)
     return (what, inner) if what != "pools" else None
+
+
+def _row_in_tree(way: TreeKey) -> tuple[Entity, RowKey]:
+    namespace, kind, name = way[-1]
+    if kind == "Pod":
+        return "pods", (namespace, name)
+    return ("gangs", (namespace, name)) if kind in GROUPS else ("workloads", way)
 
 
 def devices_behind(cluster: Cluster, view: Entity, key: RowKey) -> list[DeviceId]:

@@ -28,6 +28,7 @@ from ktui.model.time import format_age, format_time, parse_time
 from ktui.views.base import Cell, Document, Line, RowKey, Style
 from ktui.views.beyond import beyond_documents, beyond_lines
 from ktui.views.gangs import STYLES, VIEW
+from ktui.views.trees import way_to
 
 LABEL: Final = 16  # cells of the labels in front
 STOP: Final = "◀"
@@ -147,7 +148,7 @@ def target(cluster: Cluster, item: Evidence) -> tuple[Entity, RowKey] | None:
         case "VolcanoPodGroup":
             return "gangs", gang_key("volcano", *key)
         case "Workload":
-            return "workloads", key
+            return "workloads", way_to(cluster, key)
         case "ResourceClaim":
             return "claims", key
         case "DeviceTaintRule":

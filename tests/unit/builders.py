@@ -14,8 +14,9 @@ from ktui.model.claim import ResourceClaim, ResourceClaimTemplate
 from ktui.model.decode import from_builtins
 from ktui.model.event import Event
 from ktui.model.frame import Changed, ChangeType, Listed, Source, StreamPhase, StreamState
-from ktui.model.kinds import KINDS
+from ktui.model.kinds import KINDS, Kind, owning_kind
 from ktui.model.meta import Object
+from ktui.model.owner import Owner, OwnerType
 from ktui.model.pod import Pod
 from ktui.model.podgroup import PodGroup
 from ktui.model.resourceslice import DeviceId, ResourceSlice
@@ -29,9 +30,17 @@ DRIVER = "gpu.example.com"
 NAMESPACE = "ml"
 
 
+TRAINER = owning_kind(OwnerType("example.com", "Trainer"), "trainers", ("v1",), namespaced=True)
+"""A kind that nobody knows beforehand; its objects are `Owner`s."""
+
+
+def kind_called(name: str) -> Kind:
+    return TRAINER if name in ("Owner", TRAINER.name) else KINDS[name]
+
+
 def make(kind: type[O], document: Mapping[str, Any], version: str = "") -> O:
     """An object of the kind from its document, in the kind's newest API version unless told."""
-    known = KINDS[kind.__name__]
+    known = kind_called(kind.__name__)
     return cast("O", from_builtins(known, version or known.versions[0], dict(document)))
 
 
@@ -189,6 +198,12 @@ def workload(
     return make(Workload, {"metadata": meta(name, namespace, **more.get("meta_", {})), "spec": spec})
 
 
+def trainer(name: str, above: Document | None = None, *conditions: Document, **meta_: Any) -> Owner:
+    """An object of a kind that is found by discovery; `above` is the reference to what owns it."""
+    owners = {"ownerReferences": [above]} if above else {}
+    return make(Owner, {"metadata": meta(name, **{**owners, **meta_}), "status": {"conditions": list(conditions)}})
+
+
 def autoscaler(name: str, spec: Document | None = None, status: Document | None = None) -> HorizontalPodAutoscaler:
     return make(HorizontalPodAutoscaler, {"metadata": meta(name), "spec": spec or {}, "status": status or {}})
 
@@ -201,8 +216,8 @@ def event(name: str, about: str, **more: Any) -> Event:
 
 
 def source(kind: str, namespace: str = "", selector: str = "") -> Source:
-    known = KINDS[kind]
-    return Source(kind, known.path(known.versions[0], namespace), namespace, selector)
+    known = kind_called(kind)
+    return Source(known.name, known.path(known.versions[0], namespace), namespace, selector)
 
 
 def changed(type_: ChangeType, obj: Object, *, namespace: str = "", selector: str = "", epoch: int = 0) -> Changed:
@@ -229,7 +244,8 @@ def cluster_of(*objects: Object, without: Iterable[str] = ()) -> Cluster:
     """A state in which every kind is live and holds exactly these objects; the kinds of `without` were never read."""
     cluster = Cluster()
     missing = frozenset(without)
-    for kind in KINDS.values():
+    owners = (TRAINER,) if any(isinstance(o, Owner) for o in objects) else ()
+    for kind in (*KINDS.values(), *owners):
         if kind.name not in missing:
             cluster.apply(listed(kind.name, *(o for o in objects if isinstance(o, kind.type))))
     return cluster

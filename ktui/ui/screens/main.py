@@ -340,7 +340,9 @@ class MainScreen(Screen[None]):
             return ""
         shown = self._shown(model)
         feed.measure(wanted(session.cluster, shown))
-        return trouble(session.cluster, shown.view, shown_nodes(session.cluster, shown)) if shown.needs or shown.pools else ""
+        if not shown.needs and not shown.pools:
+            return ""
+        return trouble(session.cluster, shown.view, shown.rows, shown_nodes(session.cluster, shown), self._now())
 
     def _shown(self, model: ViewModel) -> Shown:
         from ktui.ui.measuring import Shown
@@ -434,6 +436,7 @@ class MainScreen(Screen[None]):
             recordable=session is not None and session.tape is not None,
             recording=session is not None and session.tape is not None and session.tape.recording,
             awaiting=session is not None and frame.awaited(session) is not None,
+            tree=model is not None and model.tree is not None,
             past=self._live is not None,
         )
 
@@ -525,9 +528,26 @@ class MainScreen(Screen[None]):
         if self.has_class("-why") and (subject := self._subject()) is not None:
             self._choose_evidence(subject)
             return
+        if self._view == "workloads" and (row := self._row) is not None and row[0] != self._view:
+            self._go_to(*row)  # a gang or a pod has a view of its own
+            return
         self._detail_key = None
         self.add_class("-detail")
         self._focus_rows()
+
+    def run_tree_unfold(self) -> None:
+        self._fold(lambda model: model.unfold())
+
+    def run_tree_fold(self) -> None:
+        self._fold(lambda model: model.fold())
+
+    def run_tree_toggle(self) -> None:
+        self._fold(lambda model: model.toggle())
+
+    def _fold(self, how: Callable[[ViewModel], None]) -> None:
+        if self._model is not None:
+            how(self._model)
+            self._table.follow_cursor()
 
     def _open_changed(self) -> None:
         """From a change to the detail of what changed."""

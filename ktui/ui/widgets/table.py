@@ -20,6 +20,7 @@ from ktui.model.time import format_age
 from ktui.ui.columns import GAP, Placed, place
 from ktui.ui.paint import Piece, strip
 from ktui.ui.safe import cell_width, fit, odd_name
+from ktui.ui.treeindex import depth_of
 from ktui.ui.viewmodel import ViewModel
 from ktui.ui.widgets.moves import target
 from ktui.ui.widgets.painted import Painted
@@ -39,6 +40,7 @@ class _Shown(NamedTuple):
     age: str
     cursor: bool
     mark: bool
+    unfolded: bool = False  # what is below it in a tree
 
 
 class Heading(NamedTuple):
@@ -77,7 +79,7 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         self._hidden: frozenset[int] = frozenset()
         self._headings: tuple[Heading, ...] = ()
         self._lines: dict[int, _Shown | Heading | None] = {}  # by screen line, as last drawn
-        self._strips: dict[tuple[RowKey, str, bool, bool], tuple[Row, Strip]] = {}
+        self._strips: dict[tuple[RowKey, str, bool, bool, bool], tuple[Row, Strip]] = {}
         self._under_cursor: RowKey | None = None
         self._was_empty = True
 
@@ -202,7 +204,7 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
             return self._blank(y, width)
         if isinstance(shown, Heading):
             return self._head(shown, width)
-        memo = (shown.row.key, shown.age, shown.cursor, shown.mark)
+        memo = (shown.row.key, shown.age, shown.cursor, shown.mark, shown.unfolded)
         known = self._strips.get(memo)
         if known is not None and known[0] is shown.row and known[1].cell_length == width:
             return known[1]
@@ -250,7 +252,8 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         if row is None:
             return None
         age = "" if row.since is None else _age(self._now() - row.since)
-        return _Shown(row, age, position == model.locate_cursor(), key in model.marks)
+        unfolded = model.tree is not None and model.tree.is_unfolded(row)
+        return _Shown(row, age, position == model.locate_cursor(), key in model.marks, unfolded)
 
     def _pieces(self, columns: Sequence[Column], shown: _Shown) -> list[Piece]:
         line, glyphs = _line(shown), self.glyphs
@@ -263,8 +266,14 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
             if pieces[2:]:
                 pieces.append(Piece("", self.ink(line=line), GAP))
             text = shown.age if column.kind == "age" else cell.text
+            if self._model is not None and placed.index == self._model.trunk:
+                text = self._indent(shown) + text
             pieces.append(Piece(text, self.ink(_tone(column, cell), line), placed.width, _right(column)))
         return pieces
+
+    def _indent(self, shown: _Shown) -> str:
+        sign = self.glyphs.unfolded if shown.unfolded else self.glyphs.folded
+        return f"{'  ' * depth_of(shown.row.key)}{sign if shown.row.folds else ' '} "
 
     def _title(self, width: int) -> Strip:
         style = self.ink(line="title")
@@ -325,6 +334,11 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
             self._model.move_to(position)
             self._scroll_to_cursor()
             self.update()
+
+    def follow_cursor(self) -> None:
+        """After rows were folded or unfolded."""
+        self.update()
+        self._scroll_to_cursor()
 
     def _scroll_to_cursor(self) -> None:
         if self._model is None:

@@ -6,7 +6,7 @@ shows or joins becomes readable or stops being so; nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,25 +16,38 @@ from ktui.diagnose.diagnoses import diagnoses_of
 from ktui.model.frame import Frame
 from ktui.model.kinds import KINDS
 from ktui.model.meta import Object
-from ktui.views.base import Row
+from ktui.views.base import Branch, Row, Tree
 from ktui.views.registry import VIEWS
 from tests.unit import builders as b
 from tests.unit.cluster import worlds
 
-Rows = dict[tuple[str, Hashable], Row]
+TREES = {name: view for name, view in VIEWS.items() if isinstance(view, Tree)}
+Rows = dict[tuple[str, Hashable], tuple[Row, tuple[Row, ...]]]
 
 
 def rows_of(cluster: Cluster) -> Rows:
+    """Of a tree, all rows under the key of its root: a change in it is told of that one."""
     return {
-        (name, key): row
+        (name, key): (row, below_of(cluster, TREES[name], key) if name in TREES else ())
         for name, view in VIEWS.items()
         for key in view.keys(cluster)
         if (row := view.row(cluster, key)) is not None
     }
 
 
+def below_of(cluster: Cluster, view: Tree, root: Hashable) -> tuple[Row, ...]:
+    def flat(branch: Branch) -> Iterator[Row]:
+        for each in branch.below():
+            yield each.row
+            yield from flat(each)
+
+    found = view.branch(cluster, root)
+    return tuple(flat(found)) if found is not None else ()
+
+
 def sources_of(cluster: Cluster) -> dict[str, tuple[bool, ...]]:
-    return {kind: (cluster.readable(kind), cluster.synced(kind), cluster.sees_all(kind)) for kind in KINDS}
+    kinds = (*KINDS, b.TRAINER.name)
+    return {kind: (cluster.readable(kind), cluster.synced(kind), cluster.sees_all(kind)) for kind in kinds}
 
 
 @settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
@@ -48,8 +61,9 @@ def test_every_row_that_changes_is_named(course: list[worlds.Step]) -> None:
         dirty = cluster.apply(worlds.frame(step, version))
         dirty.gangs |= diagnoses_of(cluster).take_stale()  # what nodes and devices say of them
         after, sources_now = rows_of(cluster), sources_of(cluster)
-        turned = {kind for kind in KINDS if sources[kind] != sources_now[kind]}
+        turned = frozenset(kind for kind in sources if sources[kind] != sources_now[kind])
         recomputed = {name for name, view in VIEWS.items() if turned.intersection((*view.kinds, *view.joins))}
+        recomputed |= {name for name, view in TREES.items() if view.reads(turned)}
         assert dirty.streams or not turned
         changed = {at for at in before.keys() | after.keys() if before.get(at) != after.get(at)}
         missed = sorted(str(at) for at in changed if at[0] not in recomputed and at[1] not in getattr(dirty, at[0]))

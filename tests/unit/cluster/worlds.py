@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from ktui.model.decode import from_builtins
 from ktui.model.frame import Changed, Frame, Listed
-from ktui.model.kinds import KINDS
 from ktui.model.meta import Object
-from tests.unit.builders import DRIVER, Document, phase, source, uid_of
+from tests.unit.builders import DRIVER, Document, kind_called, phase, source, uid_of
 
 NAMESPACES = (*("ml",) * 7, "lab")
 PODS = ("p0", "p1", "p2", "p3")
 GROUPS = ("g0", "g1")
 WORKLOADS = ("w0", "w1")
 COMPOSITES = ("k0", "k1")
+TRAINERS = ("t0", "t1")
 CLAIMS = ("c0", "c1", "c2")
 TEMPLATES = ("t0",)
 POOLS = ("n0", "n1")
@@ -268,6 +268,15 @@ def rules(draw: st.DrawFn) -> Document:
     }
 
 
+_TRAINERS = tuple(
+    {"apiVersion": "example.com/v1", "kind": "Trainer", "name": name, "uid": uid_of(name, "ml")} for name in TRAINERS
+)
+_BATCH_JOB = {"apiVersion": "batch/v1", "kind": "Job", "name": "job", "uid": uid_of("job", "ml")}
+_CONTROLLERS = (
+    {"kind": "Job", "name": "job"},
+    {"apiGroup": "batch", "kind": "Job", "name": "job"},
+    {"apiGroup": "example.com", "kind": "Trainer", "name": "t0"},
+)
 _JOBS = tuple({"kind": "Job", "name": "job", "uid": uid_of("job", namespace)} for namespace in ("ml", "lab"))
 
 
@@ -312,7 +321,16 @@ def workloads(draw: st.DrawFn) -> Document:
     return {
         "kind": "Workload",
         "metadata": draw(_meta(WORKLOADS)),
-        "spec": {"podGroups": draw(parts), "controllerRef": draw(_of(None, {"kind": "Job", "name": "job"}))},
+        "spec": {"podGroups": draw(parts), "controllerRef": draw(_of(None, *_CONTROLLERS))},
+    }
+
+
+@st.composite
+def trainers(draw: st.DrawFn) -> Document:
+    return {
+        "kind": "Owner",
+        "metadata": _owned(draw(_meta(TRAINERS)), draw(st.lists(_of(*_TRAINERS, _BATCH_JOB), max_size=1))),
+        "status": {"conditions": draw(_of(None, [{"type": "Suspended", "status": "True"}]))},
     }
 
 
@@ -389,7 +407,7 @@ def events(draw: st.DrawFn) -> Document:
 def jobs(draw: st.DrawFn) -> Document:
     text = "exceeded quota: share, requested: pods=1"
     conditions = [{"type": "FailureTarget", "status": "True", "message": text}]
-    metadata = draw(_meta(("job",)))
+    metadata = _owned(draw(_meta(("job",))), draw(st.lists(_of(*_TRAINERS), max_size=1)))
     return {"kind": "Job", "metadata": metadata, "spec": {}, "status": {"conditions": draw(_of(None, conditions))}}
 
 
@@ -487,6 +505,7 @@ _documents: dict[str, st.SearchStrategy[Document]] = {
     "PodGroup": groups(),
     "Workload": workloads(),
     "CompositePodGroup": composites(),
+    "Owner": trainers(),
     "HorizontalPodAutoscaler": autoscalers(),
     "ResourceClaimTemplate": templates(),
     "Node": nodes(),
@@ -528,7 +547,7 @@ def steps(length: int = 30, *, phases: bool = True) -> st.SearchStrategy[list[St
         *(
             st.tuples(st.just("list"), st.just(kind), st.lists(_documents[kind], min_size=2, max_size=4))
             for kind in _documents
-            if not KINDS[kind].program
+            if not kind_called(kind).program
         )
     )
     events = _events()
@@ -549,6 +568,6 @@ def frame(step: Step, version: int) -> Frame:
 
 
 def _typed(document: Document, version: int) -> Object:
-    kind = KINDS[document["kind"]]
+    kind = kind_called(document["kind"])
     metadata = {**document["metadata"], "resourceVersion": str(version)}
     return from_builtins(kind, kind.versions[0], {**document, "metadata": metadata})

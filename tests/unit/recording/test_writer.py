@@ -24,7 +24,7 @@ from ktui.recording.reader import Recording, Timed
 from ktui.recording.redaction import recorded
 from ktui.recording.writer import Facts, Limits, Plain, RecordingEndedError, Writer
 from tests.recordings import PATHS
-from tests.unit.builders import meta
+from tests.unit.builders import TRAINER, condition, meta, trainer
 from tests.unit.recording.test_reader import frames
 
 START = 1_796_000_000.0
@@ -67,6 +67,23 @@ def test_every_recording_is_the_same_after_it_was_written_again(tmp_path: Path, 
     assert not again.notes
     twice = written(tmp_path / "twice.ktui.zst", after)
     assert frames(twice) == after
+
+
+@pytest.mark.parametrize("in_header", [True, False])
+def test_owners_are_recorded_whenever_they_come(tmp_path: Path, in_header: bool) -> None:
+    """Their kind follows from no path, so every line says it."""
+    owner = trainer("t", None, condition("Suspended", "True"))
+    source = Source(TRAINER.name, "/apis/example.com/v1/namespaces/ml/trainers", "ml")
+    state = StreamState(Source("Other.example.com", "/apis/example.com/-/Other"), "no-access", "no")
+    pods = Timed(0.0, Listed(PODS, "1", ()))
+    later = [Timed(5.0, Listed(source, "7", (owner,))), Timed(6.0, state)]
+    before = [*([] if not in_header else [Timed(0.0, StreamState(source, "listing"))]), pods, *later]
+    again = written(tmp_path / "owners.ktui", before)
+    found = [timed for timed in frames(again) if "example.com" in timed.frame.source.path]  # type: ignore[union-attr]
+    assert [timed.frame for timed in found][-2:] == [timed.frame for timed in later]
+    assert not again.notes
+    known = {resource.kind for resource in again.header.resources}
+    assert (TRAINER.name in known) == in_header
 
 
 def documents(kind: inspect.Type, depth: int = 0) -> st.SearchStrategy[Any]:

@@ -76,7 +76,7 @@ def test_labels() -> None:
 
 
 def test_a_key_map_may_move_commands() -> None:
-    assert keymap({"row.yaml": "Y", "help": "h,?"}) == {"row.yaml": "Y", "help": "h,?"}
+    assert keymap({"row.yaml": "Y", "help": "H,?"}) == {"row.yaml": "Y", "help": "H,?"}
     assert keymap({"row.yaml": "v", "filter": "y"})
 
 

@@ -71,7 +71,8 @@ def test_a_view_describes_itself(view: View) -> None:
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
 def test_an_unknown_key_has_no_row(view: View) -> None:
     cluster = b.cluster_of()
-    key: Any = {"devices": ("d", "p", "n"), "taints": ("rule", "r"), "timeline": 7}.get(view.id, ("ml", "x"))
+    odd = {"devices": ("d", "p", "n"), "taints": ("rule", "r"), "timeline": 7, "workloads": (("ml", "Workload", "x"),)}
+    key: Any = odd.get(view.id, ("ml", "x"))
     assert list(view.keys(cluster)) == []
     assert view.row(cluster, key) is None
     assert view.item(cluster, key) is None

@@ -15,18 +15,19 @@ from ktui.model.podgroup import PodGroup
 from ktui.views.registry import VIEWS
 from tests.unit import builders as b
 
-KEY = ("ml", "w")
+WORKLOAD = ("ml", "Workload", "w")
+ROOT = (("ml", "Job", "train"),)
 REF = {"controllerRef": {"apiGroup": "batch", "kind": "Job", "name": "train"}}
 
 
 def told(cluster: Cluster) -> Any:
-    item = VIEWS["workloads"].item(cluster, KEY)
+    item = VIEWS["workloads"].item(cluster, (WORKLOAD,))
     assert item is not None
     return item
 
 
 def shown(cluster: Cluster) -> str:
-    lines = (line for section in VIEWS["workloads"].detail(cluster, KEY, 0.0) for line in section.lines)
+    lines = (line for section in VIEWS["workloads"].detail(cluster, (WORKLOAD,), 0.0) for line in section.lines)
     return "\n".join("".join(cell.text for cell in line) for line in lines)
 
 
@@ -140,9 +141,9 @@ def test_a_long_row_of_composite_groups_is_cut_in_pieces() -> None:
 
 def test_a_composite_group_that_changes_names_its_workload() -> None:
     cluster = b.cluster_of(b.workload("w"))
-    assert cluster.apply(b.added(composite("c"))).workloads == {KEY}
-    assert cluster.apply(b.deleted(composite("c"))).workloads == {KEY}
-    assert cluster.apply(b.added(composite("d", workload="other"))).workloads == {("ml", "other")}
+    assert cluster.apply(b.added(composite("c"))).workloads == {(WORKLOAD,)}
+    assert cluster.apply(b.deleted(composite("c"))).workloads == {(WORKLOAD,)}
+    assert cluster.apply(b.added(composite("d", workload="other"))).workloads == {(("ml", "Workload", "other"),)}
 
 
 def test_a_group_of_1_35_is_a_part_of_its_workload() -> None:
@@ -217,4 +218,4 @@ def test_without_a_job_nothing_is_made_up(ref: Any, objects: list[Object]) -> No
 
 def test_a_job_that_changes_names_its_workload() -> None:
     cluster = b.cluster_of(b.workload("w", spec=REF))
-    assert cluster.apply(b.added(job(None))).workloads == {KEY}
+    assert cluster.apply(b.added(job(None))).workloads == {ROOT}

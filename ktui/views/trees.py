@@ -1,0 +1,249 @@
+"""The tree above and below Workloads, as rows: owners, the Workload, its groups, their pods.
+
+What a row says is counted from the gangs below it: its state is that of the worst of them. Only the owners' names are sure to be
+known: a Workload's references tell them, whether the objects can be read or not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from ktui.cluster.gangs import Gang, gang
+from ktui.cluster.lineage import Reference, TreeKey
+from ktui.cluster.state import Cluster
+from ktui.model.compositepodgroup import CompositePodGroup
+from ktui.model.meta import Key, Object
+from ktui.model.owner import named_type
+from ktui.model.time import parse_time
+from ktui.model.workload import Workload
+from ktui.views.base import Branch, Cell, Row, Style
+from ktui.views.gangs import PROBLEMS, STYLES, WORST_FIRST
+from ktui.views.shared import PODS
+from ktui.views.workloadtree import COMPOSITE, Node, nodes_of
+
+_MANY: Final = 8  # pods of one group from which on they fold into one row
+_READING: Final = {"no-access": "no access"}
+
+
+class Told(NamedTuple):
+    """What is said of everything below a row. Lists are of gangs, the worst first, and of names for the filter."""
+
+    gangs: list[Gang]
+    names: list[str]
+
+    @property
+    def state(self) -> str:
+        return self.gangs[0].state if self.gangs else "-"
+
+    @property
+    def style(self) -> Style:
+        return STYLES[self.gangs[0].state] if self.gangs else "dim"
+
+    @property
+    def running(self) -> int:
+        return sum(found.running for found in self.gangs)
+
+    @property
+    def needed(self) -> int:
+        return sum(found.needed for found in self.gangs)
+
+
+# --- what there is ---
+
+
+def gangs_of(cluster: Cluster, workload: Workload) -> list[Gang]:
+    """The workload's gangs, the one in the worst state first."""
+    keys = {*cluster.groups_by_workload[workload.key]}
+    keys.update((workload.namespace, f"{workload.name}/{group.name}") for group in workload.spec.pod_groups or ())
+    pods = (cluster.pod(key) for key in cluster.pods_by_workload[workload.key])
+    keys.update((pod.namespace, pod.group) for pod in pods if pod is not None)  # replicas of groups, on 1.35
+    found = [g for key in sorted(keys) if (g := gang(cluster, key)) is not None]
+    return sorted(found, key=lambda g: WORST_FIRST.index(g.state))
+
+
+def composites_of(cluster: Cluster, workload: Workload) -> list[CompositePodGroup]:
+    """The workload's groups of groups, as far as their objects can be read."""
+    store = cluster.stores["CompositePodGroup"]
+    found = (store.get(key) for key in cluster.composites_by_workload[workload.key])
+    return [each for each in found if isinstance(each, CompositePodGroup)]
+
+
+def groups_below(cluster: Cluster, workload: Workload) -> tuple[Node, ...]:
+    return nodes_of(gangs_of(cluster, workload), composites_of(cluster, workload))
+
+
+def way_to(cluster: Cluster, workload: Key) -> TreeKey:
+    """The key of a Workload's row."""
+    above = (reference.step for reference in cluster.lineage.owners(workload))
+    return (*above, (workload[0], "Workload", workload[1]))
+
+
+def workloads_below(cluster: Cluster, way: TreeKey) -> list[Workload]:
+    """The Workloads at or below a row, by name. Rows of one object may be in two trees: references with another uid end there."""
+    namespace, kind, name = way[-1]
+    keys = [(namespace, name)] if kind == "Workload" else cluster.lineage.workloads(way[-1])
+    inside = (key for key in keys if way_to(cluster, key)[: len(way)] == way)
+    return [found for key in inside if (found := cluster.workload(key)) is not None]
+
+
+def reference_of(cluster: Cluster, way: TreeKey, below: list[Workload]) -> Reference | None:
+    """How the Workloads below an owner's row name it; None for what owns none."""
+    owners = cluster.lineage.owners(below[0].key) if below else ()
+    return owners[len(way) - 1] if len(way) <= len(owners) else None
+
+
+def reading(cluster: Cluster, reference: Reference) -> str:
+    """Why the owner is known by its name only, "" where its object was read."""
+    if cluster.lineage.object(reference) is not None:
+        return ""
+    kind = reference.step[1]
+    streams = cluster.streams_of((kind,))
+    if not any(stream.phase == "absent" for stream in streams) and cluster.synced(kind):
+        return "gone"
+    return next((_READING[stream.phase] for stream in streams if stream.phase in _READING), "not read")
+
+
+def tell(cluster: Cluster, workloads: Iterable[Workload]) -> Told:
+    gangs: list[Gang] = []
+    names: list[str] = []
+    for workload in workloads:
+        found = gangs_of(cluster, workload)
+        gangs += found
+        names.append(workload.name)
+        for each in found:
+            names += [each.key[1], *(pod.name for pod in each.members)]
+        names += [each.name for each in composites_of(cluster, workload)]
+        names += [reference.step[2] for reference in cluster.lineage.owners(workload.key)]
+    gangs.sort(key=lambda g: WORST_FIRST.index(g.state))
+    return Told(gangs, names)
+
+
+# --- rows ---
+
+
+def row_at(cluster: Cluster, way: TreeKey) -> Row | None:
+    """The row of an owner or of a Workload; None where there is none."""
+    below = workloads_below(cluster, way)
+    if not below:
+        return None
+    told = tell(cluster, below)
+    reference = reference_of(cluster, way, below)
+    if reference is None:
+        return _told_row(way, below[0], told, "")
+    return _told_row(way, cluster.lineage.object(reference), told, reading(cluster, reference))
+
+
+def branch(cluster: Cluster, way: TreeKey) -> Branch | None:
+    """An owner or a Workload with all that is below it."""
+    row = row_at(cluster, way)
+    return Branch(row, lambda: tuple(_below(cluster, way))) if row is not None else None
+
+
+def _below(cluster: Cluster, way: TreeKey) -> Iterator[Branch]:
+    below = workloads_below(cluster, way)
+    if reference_of(cluster, way, below) is None:
+        for each in below:
+            yield from (_node_branch(cluster, each.namespace, node, way) for node in groups_below(cluster, each))
+        return
+    for longer in dict.fromkeys(way_to(cluster, each.key)[: len(way) + 1] for each in below):
+        if (found := branch(cluster, longer)) is not None:
+            yield found
+
+
+def _told_row(key: TreeKey, obj: Object | None, told: Told, why_not: str) -> Row:
+    namespace, kind, name = key[-1]
+    type_ = named_type(kind)
+    label = f"{type_.kind if type_ else kind}/{name}"
+    created = parse_time(obj.metadata.creation_timestamp) if obj else None
+    problem = told.state in PROBLEMS
+    cells = (
+        Cell(namespace, "dim" if len(key) > 1 else ""),
+        Cell(f"{label} ({why_not})" if why_not else label, "dim" if why_not else ""),
+        Cell(told.state, told.style),
+        Cell(str(len(told.gangs))),
+        Cell(f"{told.running} of {told.needed}"),
+        Cell("", "dim"),
+    )
+    return Row(
+        key=key,
+        cells=cells,
+        sort=(namespace, label, _rank(told.state), len(told.gangs), told.running, -(created or 0.0)),
+        uid=obj.metadata.uid if obj else "/".join(key[-1]),
+        namespace=namespace,
+        since=created,
+        problem=problem,
+        within=" ".join(told.names),
+        folds=True,
+        unfolded=problem,
+    )
+
+
+def _node_branch(cluster: Cluster, namespace: str, node: Node, above: TreeKey) -> Branch:
+    key = (*above, (namespace, node.kind, node.name))
+    below = _folded(node)
+
+    def grow() -> tuple[Branch, ...]:
+        return tuple(_node_branch(cluster, namespace, child, key) for child in below)
+
+    return Branch(_node_row(cluster, node, key), grow, sums_up=node.kind == PODS)
+
+
+def _folded(node: Node) -> tuple[Node, ...]:
+    """What is below: many pods are in one row of their own."""
+    pods = node.children
+    if node.kind == PODS or len(pods) < _MANY or pods[0].kind != "Pod":
+        return pods
+    states = Counter(pod.state for pod in pods)
+    said = ", ".join(f"{count} {state}" for state, count in states.most_common())
+    return (Node(PODS, node.name, f"{len(pods)} pods: {said}", pods[0].style, node.running, node.needed, pods),)
+
+
+def _node_row(cluster: Cluster, node: Node, key: TreeKey) -> Row:
+    namespace, name = key[-1][0], node.name
+    many = node.kind == PODS
+    obj = _object(cluster, node, (namespace, name))
+    created = parse_time(obj.metadata.creation_timestamp) if obj else None
+    label = node.state if many else f"{node.kind}/{name}"
+    state = node.children[0].state if many else node.state
+    problem = _is_problem(node)
+    groups = len(node.children) if node.kind == COMPOSITE else 0
+    cells = (
+        Cell(namespace, "dim"),
+        Cell(label),
+        Cell(state, node.style),
+        Cell(str(groups) if groups else ""),
+        Cell(f"{node.running} of {node.needed}" if node.kind != "Pod" else ""),
+        Cell("", "dim"),
+    )
+    return Row(
+        key=key,
+        cells=cells,
+        sort=(namespace, label, _rank(state), groups, node.running, -(created or 0.0)),
+        uid=obj.metadata.uid if obj else "/".join(key[-1]),
+        namespace=namespace,
+        since=created,
+        problem=problem,
+        within=" ".join(child.name for child in node.children) if many else "",
+        folds=bool(node.children),
+        unfolded=problem and not many,
+    )
+
+
+def _is_problem(node: Node) -> bool:
+    if node.kind in ("Pod", PODS):
+        return node.style in ("warn", "bad")
+    return node.state in PROBLEMS or any(map(_is_problem, node.children) if node.kind == COMPOSITE else ())
+
+
+def _object(cluster: Cluster, node: Node, key: Key) -> Object | None:
+    """A composite group that is known by its name only may have an object of that name that says it is of another Workload."""
+    known = node.kind in ("PodGroup", "Pod") or (node.kind == COMPOSITE and node.min_groups is not None)
+    return cluster.stores[node.kind].get(key) if known else None
+
+
+def _rank(state: str) -> float:
+    """Groups by how bad their state is, then whatever else has one."""
+    known: tuple[str, ...] = WORST_FIRST
+    return float(known.index(state)) if state in known else float(len(known))
