@@ -133,6 +133,7 @@ class LiveFeed:
         self._desk: Desk | None = None
         self._tell = tell
         self._poll: UsagePoll | None = None
+        self._polling: asyncio.Task[None] | None = None
         self.introduce: Callable[[str, str], object] = _nobody
         self.figures: Callable[[UsageReport], object] = _nowhere
         self.credentials: Callable[[], Credentials | None] = _none
@@ -142,19 +143,10 @@ class LiveFeed:
 
     async def run(self) -> None:
         from ktui.errors import KtuiError
-        from ktui.kube.usagepoll import UsagePoll
         from ktui.views.registry import VIEWS
 
         kinds = dict.fromkeys(kind for view in VIEWS.values() for kind in (*view.kinds, *view.joins))
         self._connection = connection = self._connect()
-        self._poll = UsagePoll(
-            connection.transport,
-            lambda: connection.served,
-            self.figures,
-            namespaces=self._namespaces,
-            fallback=connection.transport.target.namespace,
-        )
-        polling = asyncio.create_task(self._poll.run())
         try:
             await connection.start(kinds, self._namespaces)
             await self._introduce(connection)
@@ -163,7 +155,8 @@ class LiveFeed:
             raise KtuiError("another cluster answers at this address now; what is shown is of the one before")
         finally:
             self._connection = self._desk = self._poll = None
-            polling.cancel()
+            if self._polling is not None:
+                self._polling.cancel()
             try:
                 await connection.stop()
             finally:  # when the program ends, the loop cancels once more what the screens have cancelled already
@@ -174,8 +167,21 @@ class LiveFeed:
             self._connection.retry_now()
 
     def measure(self, wanted: Wanted) -> None:
-        if self._poll is not None:
-            self._poll.want(wanted)
+        connection = self._connection
+        if connection is None:
+            return
+        if self._poll is None:
+            from ktui.kube.usagepoll import UsagePoll
+
+            self._poll = UsagePoll(
+                connection.transport,
+                lambda: connection.served,
+                self.figures,
+                namespaces=self._namespaces,
+                fallback=connection.transport.target.namespace,
+            )
+            self._polling = asyncio.create_task(self._poll.run())
+        self._poll.want(wanted)
 
     def costs(self) -> Sequence[Cost]:
         return self._connection.transport.ledger.costs() if self._connection is not None else ()

@@ -17,7 +17,8 @@ from ktui.model.quantity import format_bytes, parse_quantity
 from ktui.model.resourceslice import DeviceId
 from ktui.model.time import format_age, format_time
 from ktui.model.usage import Amounts, GpuUsage, Measured
-from ktui.views.base import Cell, Document, Line, SortValue, Style
+from ktui.views.base import Cell, Document, Line, RowKey, SortValue, Style
+from ktui.views.shared import as_key
 
 UNKNOWN: Final = -1.0
 """Where a figure is sorted that is not there: below all of them."""
@@ -50,7 +51,7 @@ def gpu_cells(usage: GpuUsage | None) -> tuple[Cell, Cell, Cell, Cell]:
         return (Cell(""), Cell(""), Cell(""), Cell(""))
     busy = f"{usage.busy:.0f}%" if usage.busy is not None else ""
     memory = format_bytes(usage.memory_used) if usage.memory_used is not None else ""
-    heat = f"{usage.temperature:.0f}°" if usage.temperature is not None else ""
+    heat = f"{usage.temperature:.0f}C" if usage.temperature is not None else ""
     return (Cell(busy), Cell(memory), Cell(heat), xid_cell(usage))
 
 
@@ -62,10 +63,10 @@ def gpu_sort(usage: GpuUsage | None) -> tuple[SortValue, SortValue, SortValue, S
 
 
 def xid_cell(usage: GpuUsage) -> Cell:
-    """Those of the exporter's window are bad; of the last one before nobody tells when it was."""
+    """Those of the exporter's window are bad; the last one stands in brackets: nobody tells when it was."""
     if usage.recent_xids:
         return Cell(" ".join(str(number) for number, _ in usage.recent_xids), "bad")
-    return Cell(str(usage.last_xid), "warn") if usage.last_xid else Cell("")
+    return Cell(f"({usage.last_xid})", "warn") if usage.last_xid else Cell("")
 
 
 def fleet_cells(cluster: Cluster, node: str, devices: Iterable[DeviceId]) -> Iterable[Cell]:
@@ -77,7 +78,7 @@ def fleet_cells(cluster: Cluster, node: str, devices: Iterable[DeviceId]) -> Ite
     words = (
         f"{sum(busy) / len(busy):.0f}%" if busy else "",
         format_bytes(sum(used)) if used else "",
-        f"{max(heat):.0f}°" if heat else "",
+        f"{max(heat):.0f}C" if heat else "",
     )
     if any(words):
         yield Cell(" ".join(word for word in words if word), "dim")
@@ -138,13 +139,22 @@ def gpu_line(cluster: Cluster, node: str, device: DeviceId) -> Line:
     return (*line, Cell(f"  Xid {errors.text}", errors.style)) if errors.text else line
 
 
-def trouble(cluster: Cluster, view: str, nodes: Iterable[str]) -> str:
-    """Why a view's figures are missing or old, "" where they are not; `nodes` are those on the screen."""
+def trouble(cluster: Cluster, view: str, rows: Iterable[RowKey], nodes: Iterable[str], now: float) -> str:
+    """Why a view's figures are missing, and how old they are where they are old, "" where all is well; `rows` and `nodes` are
+    those on the screen."""
+    usage = cluster.usage
+    ages: list[float | None] = []
+    said = ""
     if view == "pods":
-        return cluster.usage.trouble
-    if view == "devices":
-        return next((said for node in nodes if (said := cluster.usage.gpu_trouble.get(node))), "")
-    return ""
+        said = usage.trouble
+        ages = [measured_age(found, now) for key in rows if (found := usage.pod(as_key(key))) is not None]
+    elif view == "devices":
+        found_on = list(nodes)
+        said = next((words for node in found_on if (words := usage.gpu_trouble.get(node))), "")
+        ages = [age_if_old(gpus.at, None, now) for node in found_on if (gpus := usage.gpus(node)) is not None]
+    oldest = max((age for age in ages if age is not None), default=None)
+    old = f"figures from {format_age(oldest)} ago" if oldest is not None else ""
+    return "; ".join(part for part in (said, old) if part)
 
 
 def pod_document(cluster: Cluster, pod: Pod) -> Document | None:
@@ -189,7 +199,7 @@ def _gpu(usage: GpuUsage) -> Iterable[Line]:
         total = f" of {format_bytes(usage.memory_total)}" if usage.memory_total is not None else ""
         yield line("memory", f"{format_bytes(usage.memory_used)}{total}")
     if usage.temperature is not None:
-        yield line("temperature", f"{usage.temperature:.0f} °C")
+        yield line("temperature", f"{usage.temperature:.0f} C")
     if usage.power is not None:
         yield line("power", f"{usage.power:.0f} W")
     for number, count in usage.recent_xids:

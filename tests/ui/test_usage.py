@@ -8,6 +8,7 @@ from msgspec import structs
 
 from ktui.model.meta import Key
 from ktui.model.resourceslice import Attribute, Device, ResourceSlice
+from ktui.model.time import format_time
 from ktui.model.usage import (
     ContainerUsage,
     GpusReport,
@@ -90,6 +91,8 @@ def _with_uuids(piece: ResourceSlice) -> ResourceSlice:
 def _pods(cpu: str) -> PodsReport:
     usage = PodUsage(
         metadata=UsageMeta(TRAIN[1], TRAIN[0]),
+        timestamp=format_time(NOW),
+        window="15s",
         containers=(ContainerUsage("main", {"cpu": cpu, "memory": "3Gi"}),),
     )
     return PodsReport({TRAIN: usage})
@@ -138,9 +141,9 @@ async def test_devices_and_the_map_show_what_the_exporters_tell() -> None:
         await wait_for(pilot, lambda: opener.wanted == asked)
         gpu = GpuUsage("GPU-gpu-1", utilization=91.0, memory_used=2**36, temperature=66.0, recent_xids=((79, 1),))
         opener.tell(GpusReport(NODE, NOW, (gpu,)))
-        await shows(pilot, "91%", "64Gi", "66°", "79")
+        await shows(pilot, "91%", "64Gi", "66C", "79")
         await pilot.press("m")
-        await shows(pilot, "91% 64Gi 66°", "gpu-1 Xid 79")
+        await shows(pilot, "91% 64Gi 66C", "gpu-1 Xid 79")
         await wait_for(pilot, lambda: opener.wanted == asked)
         await pilot.press("1")
         await wait_for(pilot, lambda: opener.wanted == Wanted())
@@ -174,3 +177,14 @@ async def test_hostile_words_of_an_exporter_are_made_safe() -> None:
         await shows(pilot, "no GPU figures from x")
         assert "\x1b" not in text(app)
         assert "\u202e" not in text(app)
+
+
+async def test_figures_that_nobody_renews_are_called_old() -> None:
+    opener = MeasuringOpener()
+    async with running(opener, (140, 30)) as (_, pilot):
+        opener.tell(MetricsServed("v1"), _pods("2"))
+        await pilot.press("8")
+        await shows(pilot, "3Gi")
+        await lacks(pilot, "figures from")
+        opener.feed.moment += 300
+        await shows(pilot, "figures from 5m")

@@ -44,5 +44,5 @@ def test_the_version_imports_next_to_nothing() -> None:
 
 @pytest.mark.parametrize("resource", ["gangs", "devices"])
 def test_reading_a_recording_needs_no_network_and_no_screen(resource: str) -> None:
-    heavy = {"textual", "rich", "aiohttp", "pydantic", "yaml", "kubernetes_asyncio"}
+    heavy = {"textual", "rich", "aiohttp", "pydantic", "yaml", "kubernetes_asyncio", "prometheus_client"}
     assert not modules_after("get", resource, "--recording", str(PATHS["xid79"])) & heavy

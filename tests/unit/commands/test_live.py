@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Self, cast
 
@@ -12,16 +14,19 @@ from ktui.actions.taint import parse_taint, plan_taint
 from ktui.cli import parser
 from ktui.commands.demo import DemoFeed
 from ktui.commands.live import LiveFeed, LiveOpener
+from ktui.demo.figures import Figures
 from ktui.demo.incidents import INCIDENTS, Guide
 from ktui.demo.process import DemoProcess, Play
 from ktui.errors import KtuiError
 from ktui.kube.connection import Connection
 from ktui.model.frame import ActionTaken, Mark
 from ktui.model.kinds import KINDS
+from ktui.model.usage import Wanted
 from ktui.recording.reader import Recording
 from ktui.recording.tape import Tape
 from ktui.recording.writer import Facts
-from tests.unit.kube.harness import rig
+from ktui.ui.session import Measuring
+from tests.unit.kube.harness import pod, rig
 
 KUBECONFIG = """
 apiVersion: v1
@@ -66,6 +71,33 @@ async def test_another_cluster_at_the_address_ends_the_feed_and_no_action_reache
             with pytest.raises(KtuiError, match="no connection"):
                 await feed.desk()
         assert session.cluster.stores["Pod"].objects, "what was shown stays"
+
+
+async def test_what_is_used_comes_to_the_session_while_somebody_looks(tmp_path: Path) -> None:
+    async with rig() as r:
+        r.server.figures = Figures(r.server.database, clock=time.time)
+        r.server.create("Pod", {**pod("run"), "spec": {"containers": [{"name": "main", "resources": {}}]}})
+        r.server.registry.update(
+            KINDS["Pod"], ("ml", "run"), lambda old: {**old, "status": {"phase": "Running"}}, subresource="status"
+        )
+        file = tmp_path / "config"
+        file.write_text(KUBECONFIG.replace("https://127.0.0.1:1", r.server.url).replace("{token: t}", "{}"))
+        flags = ["--kubeconfig", str(file), "-n", "ml"]
+        session = await LiveOpener(parser().parse_args(flags), read_only=True).open()
+        assert isinstance(session.feed, LiveFeed)
+        assert isinstance(session.feed, Measuring)
+        session.feed.measure(Wanted(pods=True))  # there is no connection yet
+        running = asyncio.create_task(session.feed.run())
+        async with asyncio.timeout(30):
+            while session.cluster.usage.pod(("ml", "run")) is None:
+                session.feed.measure(Wanted(pods=True))
+                await asyncio.sleep(0.01)
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
+        paths = [asked.path for asked in r.faults.journal if "metrics.k8s.io" in asked.path]
+        assert set(paths) == {"/apis/metrics.k8s.io/v1beta1/namespaces/ml/pods"}
+        session.feed.measure(Wanted(pods=True))  # nor any longer
 
 
 class SlowToStop:

@@ -13,7 +13,7 @@ from ktui.model.usage import GpusReport, GpuUsage, MetricsServed, NodeReport, No
 from ktui.views import devicemap
 from ktui.views.base import Line, RowKey, View, search_text
 from ktui.views.registry import VIEWS
-from ktui.views.usage import format_cpu
+from ktui.views.usage import format_cpu, trouble
 from tests.unit import builders as b
 from tests.unit.cluster.test_usage import EXPORTER, NOW, device, usage
 
@@ -107,13 +107,25 @@ def test_why_there_are_no_figures_is_in_the_detail(cluster: Cluster) -> None:
     assert section(DEVICES, cluster, GPU_1, "Usage")[-1] == "your user needs get on pods/proxy"
 
 
+def test_a_view_says_how_old_its_figures_are_when_they_are_old(cluster: Cluster) -> None:
+    at = usage("train").at
+    assert at is not None
+    assert trouble(cluster, "pods", (TRAIN, OTHER), (), at + 10) == ""
+    assert trouble(cluster, "pods", (TRAIN, OTHER), (), at + 90) == "figures from 90s ago"
+    assert trouble(cluster, "pods", (OTHER,), (), at + 90) == ""
+    assert trouble(cluster, "devices", (), ("node-1", "node-2"), NOW + 59) == ""
+    cluster.measure(UsageTrouble("forbidden", "node-1"))
+    assert trouble(cluster, "devices", (), ("node-1", "node-2"), NOW + 90) == "forbidden; figures from 90s ago"
+    assert trouble(cluster, "gangs", (TRAIN,), ("node-1",), NOW + 90) == ""
+
+
 def test_a_device_shows_its_figures(cluster: Cluster) -> None:
     found = cells(DEVICES, cluster, GPU_0)
-    assert (found["util"], found["used"], found["temperature"], found["xid"]) == ("87%", "100Gi", "61°", "79")
+    assert (found["util"], found["used"], found["temperature"], found["xid"]) == ("87%", "100Gi", "61C", "79")
     assert section(DEVICES, cluster, GPU_0, "Usage") == [
         "utilization   87%",
         "memory        100Gi of 141Gi",
-        "temperature   61 °C",
+        "temperature   61 C",
         "power         512 W",
         "Xid errors    2 of number 79 in the exporter's window",
         "last Xid      79; when is not told",
@@ -129,7 +141,7 @@ def test_a_device_shows_its_figures(cluster: Cluster) -> None:
     ("gpu", "text", "style"),
     [
         (GPU, "79", "bad"),
-        (GpuUsage("GPU-a", last_xid=43), "43", "warn"),
+        (GpuUsage("GPU-a", last_xid=43), "(43)", "warn"),
         (GpuUsage("GPU-a", last_xid=0), "", ""),
         (GpuUsage("GPU-a", recent_xids=((48, 1), (79, 2))), "48 79", "bad"),
     ],
@@ -145,7 +157,7 @@ def test_xid_errors(cluster: Cluster, gpu: GpuUsage, text: str, style: str) -> N
 def test_the_map_sums_up_a_node(cluster: Cluster) -> None:
     cluster.measure(GpusReport("node-1", NOW, (GPU, GpuUsage("GPU-b", utilization=12.6, temperature=30.0))))
     figures = devicemap.figures(cluster, (b.DRIVER, "node-1"))
-    assert [cell.text for cell in figures] == ["50% 100Gi 61°", "gpu-0 Xid 79"]
+    assert [cell.text for cell in figures] == ["50% 100Gi 61C", "gpu-0 Xid 79"]
     assert devicemap.figures(cluster, (b.DRIVER, "elsewhere")) == ()
 
 
