@@ -44,7 +44,7 @@ def main() -> int:
             return measure(arguments, Path(directory))
         except KeyboardInterrupt:
             return 130
-        except (subject.NoSubject, Failed, KtuiError, ControlPlaneError, TimeoutError) as error:
+        except (subject.NoSubject, Failed, KtuiError, ControlPlaneError, OSError) as error:
             print(f"tests.bench: {error}", file=sys.stderr)
             return 1
 

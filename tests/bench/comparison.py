@@ -74,7 +74,7 @@ class Comparison:
         self._tell(f"{program.name}: {what}")
         try:
             found = live()
-        except (TimeoutError, OSError, GatewayError) as error:
+        except (OSError, GatewayError) as error:
             self.failures.append(textwrap.shorten(f"{program.name}, {what}: {error}", _LONGEST))
             return
         for key, values in found.items():
