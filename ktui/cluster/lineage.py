@@ -41,8 +41,10 @@ class Lineage:
     def __init__(self, stores: Mapping[str, Store]) -> None:
         self._stores = stores
         self._chains: dict[Key, tuple[Reference, ...]] = {}  # of each Workload, the root first
+        self._walked: dict[Key, TreeKey] = {}  # these upwards, and what is left of a circle
         self._below: dict[Step, dict[Key, None]] = {}  # Workloads that have the owner above them
-        self._trees: dict[Step, Counter[TreeKey]] = {}  # and in which trees these are
+        self._circles: dict[Step, dict[Key, None]] = {}  # or would have, if references did not go round
+        self._trees: dict[Step, Counter[TreeKey]] = {}  # in which trees all these are
 
     def update(self, delta: Delta) -> None:
         """Take a change that is in the stores already."""
@@ -53,7 +55,7 @@ class Lineage:
             pass  # two objects of different uids are never the two sides of one change
         elif isinstance(obj, Job | Deployment | Owner):
             for step in self._steps(delta.kind, delta.key):
-                for workload in tuple(self._below.get(step, ())):
+                for workload in (*self._below.get(step, ()), *self._circles.get(step, ())):
                     self._place(workload)
 
     def owners(self, workload: Key) -> tuple[Reference, ...]:
@@ -94,39 +96,54 @@ class Lineage:
         """Where an owner may stand: one without a namespace owns in each of them."""
         if key[0]:
             return ((key[0], kind, key[1]),)
-        return [step for step in self._below if step[1:] == (kind, key[1])]
+        return [step for step in self._trees if step[1:] == (kind, key[1])]
 
     def _place(self, workload: Key) -> None:
+        self._forget(workload)
+        found = self._stores["Workload"].get(workload)
+        walked, again = self._walk(found) if found is not None else ({}, None)
+        if not walked:
+            return
+        inside = _without_circle(tuple(walked), again)
+        self._walked[workload] = tuple(walked)
+        self._chains[workload] = tuple(walked[step] for step in reversed(inside))
+        for step in walked:
+            (self._below if step in inside else self._circles).setdefault(step, {})[workload] = None
+            self._trees.setdefault(step, Counter())[inside[-1:]] += 1
+
+    def _forget(self, workload: Key) -> None:
         root = self.root(workload)
-        for reference in self._chains.pop(workload, ()):
-            below, trees = self._below[reference.step], self._trees[reference.step]
-            del below[workload]
+        for step in self._walked.pop(workload, ()):
+            for where in (self._below, self._circles):
+                if (keys := where.get(step)) is not None:
+                    keys.pop(workload, None)
+                    if not keys:
+                        del where[step]
+            trees = self._trees[step]
             trees[root] -= 1
             if not trees[root]:
                 del trees[root]
-            if not below:
-                del self._below[reference.step], self._trees[reference.step]
-        found = self._stores["Workload"].get(workload)
-        chain = self._chain(found) if found is not None else ()
-        if chain:
-            self._chains[workload] = chain
-            for reference in chain:
-                self._below.setdefault(reference.step, {})[workload] = None
-                self._trees.setdefault(reference.step, Counter())[(chain[0].step,)] += 1
+            if not trees:
+                del self._trees[step]
+        self._chains.pop(workload, None)
 
-    def _chain(self, workload: Object) -> tuple[Reference, ...]:
-        """References that go round in a circle end at the same place of it, wherever it is entered."""
+    def _walk(self, workload: Object) -> tuple[dict[Step, Reference], Step | None]:
+        """References upwards, until there is none, or one that was there before, which is then told as well."""
         found: dict[Step, Reference] = {}
         at: Object | None = workload
         while at is not None and (above := owner_of(at)) is not None and len(found) < _DEEPEST:
             if above.step in found:
-                steps = list(found)
-                end = steps.index(min(steps[steps.index(above.step) :]))
-                found = {step: found[step] for step in steps[: end + 1]}
-                break
+                return found, above.step
             found[above.step] = above
             at = self.object(above)
-        return tuple(reversed(found.values()))
+        return found, None
+
+
+def _without_circle(steps: TreeKey, again: Step | None) -> TreeKey:
+    """References that go round in a circle end at the same place of it, wherever it is entered."""
+    if again is None:
+        return steps
+    return steps[: steps.index(min(steps[steps.index(again) :])) + 1]
 
 
 def owner_of(obj: Object) -> Reference | None:

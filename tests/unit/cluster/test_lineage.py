@@ -12,7 +12,6 @@ from ktui.cluster.state import Cluster
 from ktui.cluster.store import Delta
 from ktui.model.job import Job
 from ktui.model.meta import Object
-from ktui.model.workload import Workload
 from tests.unit import builders as b
 from tests.unit.cluster import worlds
 
@@ -90,6 +89,16 @@ def test_a_change_above_tells_of_the_tree_that_was_and_of_the_one_that_is() -> N
     assert cluster.lineage.roots() == set()
 
 
+def test_a_circle_that_is_opened_tells_of_both_trees() -> None:
+    """Of the owners in a circle only those up to one of them are above the Workload; the others still decide which."""
+    cluster = b.cluster_of(
+        b.workload("w", spec=BY_TRAINER), b.trainer("t", trainer_owns("u")), b.trainer("u", trainer_owns("t"))
+    )
+    dirty = cluster.apply(b.changed("MODIFIED", b.trainer("u", resourceVersion="2")))
+    assert dirty.workloads == {(("ml", TRAINER, "t"),), (("ml", TRAINER, "u"),)}
+    assert cluster.lineage.root(("ml", "w")) == (("ml", TRAINER, "u"),)
+
+
 @settings(max_examples=60)
 @given(worlds.steps(20))
 def test_it_is_what_it_would_be_when_built_anew(course: list[worlds.Step]) -> None:
@@ -106,4 +115,3 @@ def test_it_is_what_it_would_be_when_built_anew(course: list[worlds.Step]) -> No
             assert cluster.lineage.root(key) in set(
                 cluster.lineage.roots_of(reference.step[1], (key[0], reference.step[2]))
             )
-    assert isinstance(next(iter(cluster.stores["Workload"].objects.values()), None), Workload | None)
