@@ -44,7 +44,7 @@ class Edits(NamedTuple):
 
 
 class Catalog:
-    """Kinds and rooms for everything that looks at no more than `reads`."""
+    """Kinds and rooms for everything that looks at no more than `reads`. Empty until `fill` is through."""
 
     def __init__(self, cluster: Cluster, reads: Reads, selection: Selection, edits: Edits) -> None:
         self._cluster = cluster
@@ -63,7 +63,7 @@ class Catalog:
         self.capacities: dict[tuple[tuple[ClaimDemand, ...], Without], dict[int, int | str]] = {}
         """Pods with these claims that a room takes, or why that is not known; filled by the supply, as is `counted`."""
         self.counted: dict[tuple[int, Want], Counts] = {}
-        self._fill()
+        self._look_for_rules()
 
     def room(self, number: int) -> Room:
         return self._rooms[number]
@@ -85,15 +85,18 @@ class Catalog:
     def floating_kinds(self) -> set[int]:
         return {unit.kind for pool, _ in self.floating.values() for unit in pool.units}
 
-    def _fill(self) -> None:
-        self._look_for_rules()
+    def fill(self) -> Iterator[None]:
+        """Look at all devices, some at a time: of 100,000 it takes a second. What changes meanwhile is to be told of (`update`,
+        `update_floating`) when it is through."""
         for pool in self._cluster.pools():
             if pool.node:
                 self._pools_of.setdefault(pool.node, {})[pool.id] = None
             else:
                 self._float(pool)
-        for node in self._pools_of:
+            yield
+        for node in list(self._pools_of):
             self._set(node)
+            yield
 
     def _look_for_rules(self) -> None:
         """Whether there are any: to look for those of one device is worth while only then."""

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from ktui.cluster.gangs import gang, gang_keys
 from ktui.cluster.state import Cluster
-from ktui.diagnose.demand import GangDemand, waiting_pods
+from ktui.diagnose.demand import ClaimDemand, GangDemand, waiting_pods
 from ktui.diagnose.diagnosis import Diagnosis
 from ktui.diagnose.gang import Tried, conclude, look_at
 from ktui.diagnose.room import Obstacle
@@ -55,7 +55,8 @@ class Diagnoses:
     """Not thread-safe, like the cluster it is about.
 
     Nodes and devices are looked at again whenever something is asked; with `patient`, when `take_stale` or `up_to_date` is
-    called. What is said of a gang may be as old as that, but for what its own objects say and for what can be read at all.
+    called. What is said of a gang may be as old as that, but for what its own objects say and for what can be read at all; and
+    of a large cluster it is said what is being looked at until `prepare` is through.
     """
 
     def __init__(self, cluster: Cluster) -> None:
@@ -70,6 +71,8 @@ class Diagnoses:
         self._asked: dict[object, _Asked] = {}
         self._asks: dict[Key, object] = {}
         self._stale: set[Key] = set()
+        self._unprepared: dict[Key, Tried] = {}  # gangs for which the devices are still to be looked at
+        self._in_hurry = False  # somebody needs the whole answer at once
         self._unseen: set[Key] | None = None  # gangs that `asking` has to look at, None for all of them
 
     @property
@@ -80,12 +83,21 @@ class Diagnoses:
 
     def up_to_date(self) -> Self:
         """The same, as patient as it may be: nothing that is said next is older than now."""
+        self._hurry()
         self._sync(look=True)
         return self
+
+    def _hurry(self) -> None:
+        """Until stale ones are taken the next time, nobody is told that something is still looked at."""
+        self._in_hurry = True
+        for key in self._unprepared:
+            self._kept.pop(key, None)
+        self._unprepared.clear()
 
     def asking(self) -> Iterator[Asking]:
         """What gangs that were tried in vain ask for. Every gang with pods that wait is looked at once, and again when
         something of it changed."""
+        self._hurry()
         self._sync()
         unseen = gang_keys(self._cluster) if self._unseen is None else self._unseen
         self._unseen = set()
@@ -115,8 +127,24 @@ class Diagnoses:
             raise KeyError(key)
         return found
 
+    @property
+    def unprepared(self) -> bool:
+        """Whether `prepare` has anything to do."""
+        return bool(self._unprepared)
+
+    def prepare(self) -> Iterator[None]:
+        """Look at the devices of a large cluster for those gangs that wait for it, a little at a time; the state may change
+        meanwhile. Those gangs are stale then."""
+        for key, tried in list(self._unprepared.items()):
+            for claims in _claims(tried.demand):
+                yield from self._supply.prepare(claims)
+            if self._unprepared.pop(key, None) is not None:
+                self._kept.pop(key, None)
+                self._stale.add(key)
+
     def take_stale(self) -> set[Key]:
         """The gangs that were diagnosed and of which something else may be true since the last call."""
+        self._in_hurry = False
         self._sync(look=True)
         stale, self._stale = self._stale, set()
         return stale
@@ -132,6 +160,7 @@ class Diagnoses:
             self._kept.clear()
             self._asked.clear()
             self._asks.clear()
+            self._unprepared.clear()
             self._unseen = None
         elif changed:
             if self._unseen is not None:
@@ -164,6 +193,9 @@ class Diagnoses:
                     self._kept[key] = conclude(tried, verdict)
 
     def _conclude(self, key: Key, tried: Tried) -> Diagnosis:
+        if self.patient and not self._in_hurry and not all(map(self._supply.is_ready, _claims(tried.demand))):
+            self._unprepared[key] = tried
+            return Diagnosis(tried.state, None, f"{tried.prefix}looking at the devices", {}, tried.evidence)
         ask = (tried.demand.key, tried.named)
         asked = self._asked.get(ask)
         if asked is None:
@@ -173,6 +205,7 @@ class Diagnoses:
         return conclude(tried, asked.verdict)
 
     def _forget(self, key: Key) -> None:
+        self._unprepared.pop(key, None)
         if self._kept.pop(key, None) is not None:
             self._stale.add(key)
         ask = self._asks.pop(key, None)
@@ -181,3 +214,10 @@ class Diagnoses:
             del asked.gangs[key]
             if not asked.gangs:
                 del self._asked[ask]
+
+
+def _claims(demand: GangDemand) -> Iterator[tuple[ClaimDemand, ...]]:
+    """What its pods ask of devices, by themselves and all of them together."""
+    yield from (part.demand.claims for part in demand.parts if part.demand.claims)
+    if demand.claims:
+        yield demand.claims

@@ -45,6 +45,7 @@ _SEARCHES = 3  # that may come to nothing for one verdict; what more rooms have 
 _TABLES = 512
 _READ = ("ResourceSlice", "DeviceClass", "ResourceClaim", "DeviceTaintRule", "Node")
 _CATALOGS = 16
+_LARGE = 500  # slices: a catalog of fewer is made at once
 
 
 class Table:
@@ -208,12 +209,41 @@ class Supply:
         reads = self.selection.reads(claims)
         found = self._catalogs.get(reads)
         if found is None:
-            found = self._catalogs[reads] = Catalog(self.cluster, reads, self.selection, self._edits)
-            if len(self._catalogs) > _CATALOGS:
-                self._catalogs.popitem(last=False)
+            found = Catalog(self.cluster, reads, self.selection, self._edits)
+            for _ in found.fill():
+                pass
+            self._keep(reads, found)
         else:
             self._catalogs.move_to_end(reads)
         return found
+
+    def is_ready(self, claims: tuple[ClaimDemand, ...]) -> bool:
+        """Whether `catalog` costs little now: it is there, or there are few devices."""
+        return len(self.cluster.stores["ResourceSlice"].objects) < _LARGE or (
+            self.selection.reads(claims) in self._catalogs
+        )
+
+    def prepare(self, claims: tuple[ClaimDemand, ...]) -> Iterator[None]:
+        """Make the catalog, a little at a time; the state may change meanwhile. It is not there in the end where so much
+        changed that it has to be begun again."""
+        reads, epoch = self.selection.reads(claims), self.epoch
+        if reads in self._catalogs:
+            return
+        position = self.cluster.journal.position
+        made = Catalog(self.cluster, reads, self.selection, self._edits)
+        yield from made.fill()
+        _, changed = self.cluster.journal.since(position)
+        if changed is None or epoch != self.epoch:
+            return
+        made.update_floating()
+        for node in changed - {EVERYWHERE}:
+            made.update(node)
+        self._keep(reads, made)
+
+    def _keep(self, reads: Reads, catalog: Catalog) -> None:
+        self._catalogs[reads] = catalog
+        if len(self._catalogs) > _CATALOGS:
+            self._catalogs.popitem(last=False)
 
     def counts(self, want: Want, catalog: Catalog) -> Counts:
         """The funnel of one kind of request over all devices."""

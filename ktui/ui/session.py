@@ -220,6 +220,7 @@ class Session:
         self._changed = False
         self._waiting: deque[Frame] = deque()
         self._taking_in: asyncio.Task[None] | None = None
+        self._preparing: asyncio.Task[None] | None = None
         self._is_first = False  # what is taken in is the first list of its source
         self.feed = make_feed(self._take, self._travel)
         remembers = isinstance(self.feed, Remembering)
@@ -291,7 +292,7 @@ class Session:
     @property
     def busy(self) -> bool:
         """Whether a long list, or a moment far away, is still being taken in, or was not thought over yet."""
-        return self._taking_in is not None or not self._looked
+        return self._taking_in is not None or self._preparing is not None or not self._looked
 
     def take_changes(self) -> Dirty | None:
         """What changed since the last call; None when nothing did, or while a list anew or a moment far away is taken in."""
@@ -326,6 +327,18 @@ class Session:
                 stale = self._diagnoses.take_stale()
             if stale:
                 self._note(Dirty(gangs=stale))
+            if self._diagnoses.unprepared and self._preparing is None:
+                self._preparing = asyncio.create_task(self._prepare())
+
+    async def _prepare(self) -> None:
+        """For the diagnoses of a large cluster, between other things."""
+        turn = time.monotonic()
+        for _ in self._diagnoses.prepare():
+            if time.monotonic() - turn > _TURN:
+                await asyncio.sleep(0)
+                turn = time.monotonic()
+        self._preparing = None
+        self._looking.hurry()
 
     async def recall(self) -> None:
         """Work out the timeline of a recording, in a thread, as it becomes known. Nothing to do for other feeds."""

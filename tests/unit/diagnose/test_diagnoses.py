@@ -5,12 +5,14 @@ from __future__ import annotations
 import gc
 import weakref
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
 from ktui.cluster.gangs import gang_keys
 from ktui.cluster.state import Cluster
+from ktui.diagnose import supply
 from ktui.diagnose.diagnoses import Diagnoses, diagnoses_of
 from ktui.diagnose.diagnosis import Diagnosis
 from ktui.model.kinds import KINDS
@@ -110,3 +112,49 @@ def test_with_patience_what_can_no_longer_be_read_is_heeded_at_once() -> None:
     before = diagnoses.at(key)
     cluster.apply(b.phase("PodGroup", "waiting", "503"))
     assert diagnoses.at(key) != before
+
+
+@settings(max_examples=60, phases=(Phase.generate,), suppress_health_check=[HealthCheck.too_slow])
+@given(worlds.steps(14), st.integers(1, 4))
+def test_what_is_prepared_a_little_at_a_time_is_right_in_the_end(course: list[worlds.Step], turns: int) -> None:
+    """Whatever changes meanwhile; and who is in a hurry is not told that something is still looked at."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(supply, "_LARGE", 0)
+        cluster = Cluster()
+        for kind in KINDS:
+            cluster.apply(b.listed(kind, version="1"))
+        kept, told = Diagnoses(cluster), dict[Key, Diagnosis | None]()
+        kept.patient = True
+        preparing = kept.prepare()
+        for version, step in enumerate(course, start=2):
+            for key in cluster.apply(worlds.frame(step, version)).gangs | kept.take_stale():
+                told[key] = kept.of(key)
+            if next(preparing, "through") is not None:
+                preparing = kept.prepare()
+            for _ in range(turns):
+                next(preparing, None)
+        for _ in range(3):
+            for _ in kept.prepare():
+                pass
+            told |= {key: kept.of(key) for key in kept.take_stale()}
+        anew = Diagnoses(cluster)
+        assert {key: told[key] for key in gang_keys(cluster)} == {key: anew.of(key) for key in gang_keys(cluster)}
+
+
+def test_of_a_large_cluster_it_is_said_what_is_being_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster, _ = cluster_at("causes")
+    wanted = {key: Diagnoses(cluster).of(key) for key in gang_keys(cluster)}
+    monkeypatch.setattr(supply, "_LARGE", 0)
+    kept = Diagnoses(cluster)
+    kept.patient = True
+    first = kept.of(("research", "tainted"))
+    assert first is not None
+    assert (first.state, first.cause, first.message) == ("Pending", None, "looking at the devices")
+    assert len(list(kept.prepare())) > 10  # turns for others
+    assert not kept.unprepared
+    assert kept.take_stale() == {("research", "tainted")}
+    assert kept.of(("research", "tainted")) == wanted["research", "tainted"]
+    hurried = Diagnoses(cluster)
+    hurried.patient = True
+    hurried.of(("research", "tainted"))
+    assert {key: hurried.up_to_date().of(key) for key in gang_keys(cluster)} == wanted
