@@ -37,6 +37,8 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.fleet is None and (arguments.peers or arguments.markdown or arguments.summary):
         parser.error("--peers, --markdown and --summary need --fleet")
+    if arguments.fleet is not None and arguments.fleet <= Pace.keys:
+        parser.error(f"--fleet needs more than {Pace.keys} pods: a cursor goes down so many")
     # Asked to end, it ends what it has started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with tempfile.TemporaryDirectory(prefix="ktui-bench-") as directory:
@@ -79,11 +81,11 @@ def compare(command: Path, home: Path, arguments: argparse.Namespace) -> int:
             comparison.run()
     found = table.Report(comparison.results, pace.rates, place.direct.pods, place.writes, arguments.runs, load)
     print(f"\n{found.whole()}")
+    for failure in comparison.failures:
+        print(f"tests.bench: {failure}", file=sys.stderr)
     for document, text in ((arguments.markdown, found.whole()), (arguments.summary, found.short())):
         if document:
             table.write(document, text)
-    for failure in comparison.failures:
-        print(f"tests.bench: {failure}", file=sys.stderr)
     return 1 if comparison.failures else 0
 
 
