@@ -41,8 +41,8 @@ def _command_provider() -> type[Provider]:
 class KtuiApp(App[int]):
     """The terminal UI on whatever `opener` opens.
 
-    `keys` maps command ids to keys, as the settings have them; UsageError for those that cannot be. `on_settled` is
-    called once, when the first lists are in.
+    `keys` maps command ids to keys, as the settings have them; UsageError for those that cannot be. `on_painted` and
+    `on_settled` are called once, when the first frame is drawn and when the first lists are in.
     """
 
     TITLE = "ktui"
@@ -56,11 +56,13 @@ class KtuiApp(App[int]):
         theme: str = DARK.name,
         ascii_only: bool = False,
         keys: Mapping[str, str] | None = None,
+        on_painted: Callable[[], None] | None = None,
         on_settled: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(driver_class=PatientDriver, css_path=[resources.style(name) for name in _STYLES])
         self.failure: BaseException | None = None  # what ended the application, if it was not a person
         self._opener = opener
+        self._on_painted = on_painted
         self._on_settled = on_settled
         self.glyphs = ASCII if ascii_only else UNICODE
         self.set_class(ascii_only, "-ascii")
@@ -76,6 +78,7 @@ class KtuiApp(App[int]):
             glyphs=self.glyphs,
             keys=self._keys,
             output_is_slow=lambda: is_behind(self._driver),
+            on_painted=self._on_painted,
             on_settled=self._on_settled,
             flushes_per_second=_FLUSHES_REMOTE if "SSH_CONNECTION" in os.environ else _FLUSHES,
         )

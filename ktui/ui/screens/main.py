@@ -59,7 +59,8 @@ _SETTLED_AT_THE_LATEST = 20.0  # seconds
 
 class MainScreen(Screen[None]):
     """`keys` is the key map of the settings. `output_is_slow` says whether the terminal still has to take what was drawn
-    before. `on_settled` is called once, when the first lists are in (or will not come soon)."""
+    before. `on_painted` is called when the first frame is drawn, `on_settled` when the first lists are in (or will not come
+    soon), each once."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("move", "main")
     AUTO_FOCUS = "#table"
@@ -71,6 +72,7 @@ class MainScreen(Screen[None]):
         glyphs: Glyphs,
         keys: Mapping[str, str],
         output_is_slow: Callable[[], bool],
+        on_painted: Callable[[], None] | None = None,
         on_settled: Callable[[], None] | None = None,
         flushes_per_second: float = 10.0,
     ) -> None:
@@ -79,6 +81,7 @@ class MainScreen(Screen[None]):
         self._glyphs = glyphs
         self._keys = keys
         self._output_is_slow = output_is_slow
+        self._on_painted = on_painted
         self._on_settled = on_settled
         self._interval = 1 / flushes_per_second
         self._deck: Deck | None = None  # None while there is no session
@@ -121,6 +124,8 @@ class MainScreen(Screen[None]):
         self.remove_class("-detail", "-map", "-why")
 
     def _start(self) -> None:
+        if self._on_painted is not None:
+            self._on_painted()
         self._open_in_background(self._wanted_context)
         self.set_interval(self._interval, self.flush)
         self.set_timer(_SETTLED_AT_THE_LATEST, self._settle)
