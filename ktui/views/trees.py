@@ -174,7 +174,7 @@ def _told_row(key: TreeKey, obj: Object | None, told: Told, why_not: str) -> Row
         namespace=namespace,
         since=created,
         problem=problem,
-        within=" ".join(told.names),
+        within=" ".join(sorted(set(told.names))),
         folds=True,
         unfolded=problem,
     )
