@@ -32,7 +32,7 @@ class Situation(Struct, frozen=True):
     recordable: bool = False  # there is something to record
     recording: bool = False  # and it is being recorded
     awaiting: bool = False  # a credential plug-in is waited for
-    tree: bool = False  # the rows stand below each other
+    tree: bool = False  # rows that stand below each other are on the screen
     past: bool = False  # the last minutes are looked at, while the session goes on
 
 

@@ -24,6 +24,7 @@ from ktui.views.shared import PODS
 from ktui.views.workloadtree import COMPOSITE, Node, nodes_of
 
 _MANY: Final = 8  # pods of one group from which on they fold into one row
+_SHORT: Final = {COMPOSITE: "Composite"}  # it stands far to the right, and names are long
 _READING: Final = {"no-access": "no access"}
 
 
@@ -205,7 +206,7 @@ def _node_row(cluster: Cluster, node: Node, key: TreeKey) -> Row:
     many = node.kind == PODS
     obj = _object(cluster, node, (namespace, name))
     created = parse_time(obj.metadata.creation_timestamp) if obj else None
-    label = node.state if many else f"{node.kind}/{name}"
+    label = node.state if many else f"{_SHORT.get(node.kind, node.kind)}/{name}"
     state = node.children[0].state if many else node.state
     problem = _is_problem(node)
     groups = len(node.children) if node.kind == COMPOSITE else 0

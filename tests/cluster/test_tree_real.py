@@ -158,7 +158,7 @@ def test_the_tree_from_a_custom_kind_down_to_pods(plane: ControlPlane, tmp_path:
         screen.see(r"▾ TrainJob/tune +Pending")
         screen.see(r"  ▾ JobSet/tune +Pending")
         screen.see(r"    ▾ Workload/tune +Pending")
-        screen.see(r"      ▾ CompositePodGroup/tune +Pending")
+        screen.see(r"      ▾ Composite/tune +Pending")
         screen.see(r"        ▾ PodGroup/tune-driver +Pending")
         screen.see(r"▸ LeaderWorkerSet/serve +Running")
         screen.press("g", "l")

@@ -15,6 +15,7 @@ from ktui.model.time import format_time
 from tests.unit import builders as b
 
 from .screen import lines, running, shows, wait_for
+from .treeworld import trees
 from .world import NOW, Scene, ScriptedOpener, degraded, everything_live, recorded
 
 GOLDENS = Path(__file__).parent / "goldens"
@@ -89,6 +90,8 @@ SCREENS: dict[str, tuple[Scene, list[str], list[str]]] = {
     "autoscalers": (recorded("scale-to-zero", 33), ["6"], ["1 autoscaler"]),
     "autoscaler-detail": (held_up(), ["6", "enter"], ["in 4m at the earliest"]),
     "workloads": (degraded(), ["7"], ["3 workloads"]),
+    "workload-trees": (trees(), ["7", "G"], ["3 workloads", "9 pods"]),
+    "workload-owner-detail": (trees(), ["7", "j", "enter"], ["JobSet research/pretrain"]),
     "pods": (recorded("extended-resources", 23), ["8"], ["8 pods"]),
     "pods-filtered": (degraded(), ["8", "slash", *"eval", "enter"], ["4 of 25 pods"]),
     "help": (degraded(), ["question_mark"], ["Keys of this screen"]),

@@ -22,9 +22,9 @@ async def test_what_is_in_trouble_is_unfolded_and_the_rest_is_not() -> None:
         await shows(
             pilot, "▾ JobSet/pretrain", "  ▾ Job/pretrain-main", "    ▾ Workload/pretrain-main-5d7f", "3 workloads"
         )
-        await shows(pilot, "      ▾ CompositePodGroup/pretrain", "        ▾ CompositePodGroup/pretrain-r1")
+        await shows(pilot, "      ▾ Composite/pretrain", "        ▾ Composite/pretrain-r1")
         await shows(pilot, "          ▾ PodGroup/pretrain-r1-workers", "            ▸ 9 pods: 7 Running, 2 Pending")
-        await shows(pilot, "▸ CompositePodGroup/pretrain-r0", "▸ Job/eval", "▸ LeaderWorkerSet/serve (no access)")
+        await shows(pilot, "▸ Composite/pretrain-r0", "▸ Job/eval", "▸ LeaderWorkerSet/serve (no access)")
         await lacks(pilot, "Workload/eval")
 
 
@@ -112,7 +112,7 @@ async def test_sort_stays_among_siblings() -> None:
         await wait_for(pilot, lambda: _rows(app)[0].startswith("▸ LeaderWorkerSet/serve"), "the last first")
         names = _rows(app)
         assert names[1].startswith("▾ JobSet/pretrain")
-        assert names.index("▾ CompositePodGroup/pretrain") > 1
+        assert names.index("▾ Composite/pretrain") > 1
 
 
 def _rows(app: KtuiApp) -> list[str]:

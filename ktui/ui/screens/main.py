@@ -353,7 +353,7 @@ class MainScreen(Screen[None]):
         from ktui.ui.measuring import Shown
 
         detail, on_map = self.has_class("-detail") and not self.has_class("-why"), self.has_class("-map")
-        covered = on_map or (self.has_class("-detail") and self.has_class("-narrow"))
+        covered = on_map or self._covered
         return Shown(
             view=model.view.id,
             rows=() if covered else self._table.keys_on_screen,
@@ -402,7 +402,7 @@ class MainScreen(Screen[None]):
         goes on typing, also when the rows come only now."""
         if self.has_class("-filtering"):
             self.set_focus(self.query_one(FilterInput))
-        elif self.has_class("-detail") and self.has_class("-narrow"):
+        elif self._covered:
             self.set_focus(self.query_one("#detail"))
         elif self._device_map is not None and self.has_class("-map"):
             self.set_focus(self._device_map)
@@ -441,9 +441,14 @@ class MainScreen(Screen[None]):
             recordable=session is not None and session.tape is not None,
             recording=session is not None and session.tape is not None and session.tape.recording,
             awaiting=session is not None and frame.awaited(session) is not None,
-            tree=model is not None and model.tree is not None,
+            tree=model is not None and model.tree is not None and not self._covered,
             past=self._live is not None,
         )
+
+    @property
+    def _covered(self) -> bool:
+        """Whether the detail stands where the table would be."""
+        return self.has_class("-detail") and self.has_class("-narrow")
 
     @property
     def _row(self) -> tuple[Entity, RowKey] | None:
