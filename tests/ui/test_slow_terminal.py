@@ -121,7 +121,7 @@ def test_escape_and_a_key_that_arrive_together_are_two_keys(line: Line) -> None:
     line.type(b"8")
     line.until("8 Pods(?s:.)*POD")
     line.type(b"?")
-    line.until("Draw all of the screen anew")
+    line.until("Reverse the order")
     line.settle()
     line.type(b"\x1b5")
     line.until("5 Taints.*(?s:.)*\\bSOURCE\\b")
