@@ -10,13 +10,15 @@ from collections import Counter as Tally
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
+from msgspec import Struct
+
 from ktui.model.node import NodeSelector
 from ktui.model.resourceslice import Counter, Device, PoolId, ResourceSlice
 
 PoolStatus = Literal["ok", "incomplete", "invalid"]
 
 
-class PublishedDevice(NamedTuple):
+class PublishedDevice(Struct, frozen=True, gc=False):
     device: Device
     slice_name: str
     node: str  # "" when it is usable from several nodes
