@@ -153,6 +153,9 @@ class UsagePoll:
         if self._transport.gate.hold is not None:  # the server wants to be left alone, or is away
             return
         async with self._slots:
+            if question not in self._questions():  # scrolled past while others were asked
+                self._due.pop(question, None)
+                return
             began = clock()
             try:
                 report = await self._answer(question)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
 import pytest
@@ -37,6 +37,10 @@ POD = {
 }
 
 
+async def _at_once(_: web.Request) -> None:
+    """The server takes no time."""
+
+
 class Desk:
     """A server with a metrics server and an exporter, a poll of it, what was asked, and what was told."""
 
@@ -44,6 +48,7 @@ class Desk:
         self.asked: list[str] = []
         self.told: list[UsageReport] = []
         self.refuse: Callable[[str], status.Refused | web.Response | None] = lambda _: None
+        self.before: Callable[[web.Request], Awaitable[None]] = _at_once
         self.server = ApiServer(middlewares=[self._see])
         self.server.figures = Figures(self.server.database, clock=time.time)
         self.exporter = ("", "")
@@ -53,6 +58,7 @@ class Desk:
     async def _see(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         if request.path.startswith(METRICS) or "/proxy/" in request.path:
             self.asked.append(request.path)
+            await self.before(request)
             if (refused := self.refuse(request.path)) is not None:
                 if isinstance(refused, web.Response):
                     return refused
@@ -216,6 +222,25 @@ async def test_where_all_namespaces_are_forbidden_the_own_one_is_asked() -> None
     assert isinstance(report, PodsReport)
     assert (report.namespace, set(report.items)) == ("ml", {("ml", "train-0")})
     assert desk.asked.count(f"{METRICS}v1beta1/pods") == 1
+
+
+async def test_what_was_scrolled_past_meanwhile_is_not_asked_for() -> None:
+    desk = Desk()
+    go_on = asyncio.Event()
+
+    async def wait(request: web.Request) -> None:
+        if "/proxy/" in request.path:
+            await go_on.wait()
+
+    desk.before = wait
+    async with desk.open(usage=5.0):
+        passing = tuple((f"n{number}", ("gpu-operator", f"exporter-{number}")) for number in range(40))
+        desk.poll.want(Wanted(exporters=passing))
+        await desk.until(lambda: len(desk.asked) == 4)
+        desk.poll.want(Wanted(exporters=(("n1", desk.exporter),)))
+        go_on.set()
+        await desk.until(lambda: desk.of(GpusReport))
+    assert len(desk.asked) == 5
 
 
 async def test_a_session_of_one_namespace_asks_for_that_one_only() -> None:
