@@ -37,11 +37,11 @@ def test_a_line_has_each_programs_figure_its_budget_and_whether_it_is_met() -> N
 
 def test_without_the_peer_only_ktuis_own_budget_counts() -> None:
     line = Line("x", "x", "ms", most=10, of_peer=1)
-    assert [line.met(own, None) for own in (9.0, 11.0)] == ["yes", "no"]
-    assert [line.met(9.0, peers) for peers in (8.0, 9.5)] == ["no", "yes"]
-    assert Line("x", "x", "ms", of_peer=1).met(9.0, None) == ""
-    assert Line("x", "x", "ms", most=1).met(None, None) == ""
-    assert Line("x", "x", "ms").met(1.0, 1.0) == ""
+    assert [line.met(samples(x=[own]), None) for own in (9.0, 11.0)] == ["yes", "no"]
+    assert [line.met(samples(x=[9.0]), peers) for peers in (8.0, 9.5)] == ["no", "yes"]
+    assert Line("x", "x", "ms", of_peer=1).met(samples(x=[9.0]), None) == ""
+    assert Line("x", "x", "ms", most=1).met(samples(), None) == ""
+    assert Line("x", "x", "ms").met(samples(x=[1.0]), 1.0) == ""
 
 
 def test_every_rate_of_events_has_its_lines() -> None:
@@ -49,6 +49,8 @@ def test_every_rate_of_events_has_its_lines() -> None:
     text = table.table(results, table.lines([300]))
     assert row(text, "at 300 events/s: events taken")[1] == "300 /s"
     assert row(text, "at 300 events/s: key to paint, p95")[1:] == ["5 ms", "≤ 50 ms", "yes"]
+    results["ktui"]["events at 300"] = [280.0]  # who takes fewer events has less to do
+    assert row(table.table(results, table.lines([300])), "at 300 events/s: key to paint, p95")[3] == "no"
     assert row(text, "at 300 events/s: to the terminal for each event")[1] == "0 B"
 
 
