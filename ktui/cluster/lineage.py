@@ -75,6 +75,15 @@ class Lineage:
         """The Workloads below an owner, by name."""
         return sorted(self._below.get(owner, ()))
 
+    def inside(self, way: TreeKey) -> list[Key]:
+        """The Workloads below an owner's place in a tree, by name. One object may have a place in two trees: references that have
+        another uid than the object end there."""
+        depth, chains = len(way), self._chains
+        found = sorted(self._below.get(way[-1], ()))
+        if depth == 1:
+            return [key for key in found if chains[key][0].step == way[0]]
+        return [key for key in found if tuple(reference.step for reference in chains[key][:depth]) == way]
+
     def roots_of(self, kind: str, key: Key) -> Iterable[TreeKey]:
         """The trees in which an owner is: one, but for references that have another uid than the object."""
         return [tree for step in self._steps(kind, key) for tree in self._trees.get(step, ())]

@@ -182,6 +182,7 @@ class Cluster:
         self.journal: Journal[str] = Journal()  # nodes on which there is more or less to be had
         self.revision = 0  # another number whenever anything is different
         self.gang_journal: Journal[Key] = Journal()  # gangs of which a row may look different
+        self.workload_journal: Journal[Key] = Journal()  # Workloads of which, or below which, something changed
         self.pool_journal: Journal[PoolId] = Journal()  # pools of which a slice changed
         self.timeline = Timeline()  # filled by whoever knows the time
         self.usage = Usage()  # filled by whoever asks for it
@@ -271,7 +272,12 @@ class Cluster:
             if isinstance(obj, Job | Deployment | Owner):
                 dirty.workloads.update(self.lineage.roots_of(delta.kind, delta.key))
             elif isinstance(obj, CompositePodGroup):
-                dirty.workloads.update(map(self.lineage.root, joins.group_workload(obj)))
+                self._touch_workloads(joins.group_workload(obj), dirty)
+
+    def _touch_workloads(self, workloads: Iterable[Key], dirty: Dirty) -> None:
+        for workload in workloads:
+            self.workload_journal.note(workload)
+            dirty.workloads.add(self.lineage.root(workload))
 
     def _note_supplied(self, nodes: Iterable[str]) -> None:
         for node in nodes:
@@ -343,7 +349,7 @@ class Cluster:
             case PodGroup():
                 self._touch_group(obj, dirty)
             case Workload():
-                dirty.workloads.add(self.lineage.root(obj.key))
+                self._touch_workloads((obj.key,), dirty)
                 dirty.gangs.update(self.groups_by_workload[obj.key])
                 dirty.gangs.update((obj.namespace, f"{obj.name}/{group.name}") for group in obj.spec.pod_groups or ())
                 self._touch_gangs_of(self.pods_by_workload[obj.key], dirty)
@@ -409,7 +415,7 @@ class Cluster:
             dirty.gangs.update(joins.replicated_group(pod))
             owner = self.group(gang)
             workloads = joins.group_workload(owner) if owner else joins.pod_workload(pod)
-            dirty.workloads.update(map(self.lineage.root, workloads))
+            self._touch_workloads(workloads, dirty)
 
     def _touch_used(self, pod: Pod, dirty: Dirty) -> None:
         """Claims and devices of the pod: they show who uses them, and what it says of their health."""
@@ -428,7 +434,7 @@ class Cluster:
         for uid in joins.group_owner(group):
             dirty.gangs.update(gang_key("kueue", *key) for key in self.kueue_by_owner[uid])
         for workload in joins.group_workload(group):
-            dirty.workloads.add(self.lineage.root(workload))
+            self._touch_workloads((workload,), dirty)
             if self.groups_by_workload.count(workload) <= _PAIR:
                 for sibling in self.groups_by_workload[workload]:
                     dirty.gangs.add(sibling)

@@ -20,6 +20,9 @@ MOST_UNFOLDED: Final = 200
 """Trees that are unfolded by themselves: on a cluster where everything is in trouble, one long list of pods says less than the
 roots do, and costs more."""
 
+_MOST_FOUND: Final = 50
+"""Trees that are unfolded for what a filter finds in them, the first ones: more than a screen shows, less than a key may cost."""
+
 
 class TreeIndex(RowIndex):
     """`grow` gives the tree of a root. What a person folds or unfolds stays so; other trees are unfolded while they say so."""
@@ -122,10 +125,10 @@ class TreeIndex(RowIndex):
         self._moved = True
 
     def _matches(self) -> Iterator[RowKey]:
-        """Roots that are shown for what is below them, as many as are unfolded by themselves."""
+        """Roots that may be shown for what is below them."""
         if not self.filter.text:
             return
-        for place in range(min(super().__len__(), MOST_UNFOLDED)):
+        for place in range(min(super().__len__(), _MOST_FOUND)):
             yield super().key_at(place)
 
     def _spread(self, root: RowKey) -> None:
@@ -160,6 +163,10 @@ class TreeIndex(RowIndex):
         """Whether the row is there only for what is below it."""
         return row.key not in self._chosen and self._hides(row)
 
+    def _leads(self, row: Row) -> bool:
+        """Whether what the filter looks for is below the row, and not folded away by a person."""
+        return self.filter.text.lower() in row.within.lower() and self._forced(row)
+
     def _hides(self, row: Row) -> bool:
         wanted = self.filter.text.lower()
         return bool(wanted) and wanted not in search_text(row)
@@ -180,7 +187,7 @@ class TreeIndex(RowIndex):
             if not self._hides(each.row):
                 yield each.row
                 yield from self._shown_below(each)
-            elif self._forced(each.row) and (found := list(self._leading(each))):
+            elif self._leads(each.row) and (found := list(self._leading(each))):
                 yield each.row
                 yield from found
 

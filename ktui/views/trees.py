@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
-from ktui.cluster.gangs import Gang, gang
+from ktui.cluster.gangs import Gang, GangState, gang
 from ktui.cluster.lineage import Reference, TreeKey
 from ktui.cluster.state import Cluster
 from ktui.model.compositepodgroup import CompositePodGroup
@@ -29,26 +29,47 @@ _READING: Final = {"no-access": "no access"}
 
 
 class Told(NamedTuple):
-    """What is said of everything below a row. Lists are of gangs, the worst first, and of names for the filter."""
+    """What is said of everything below a row: the worst state ("-" without any gang), how many gangs there are, pods that run and
+    that are needed, and names for the filter."""
 
-    gangs: list[Gang]
-    names: list[str]
-
-    @property
-    def state(self) -> str:
-        return self.gangs[0].state if self.gangs else "-"
+    state: GangState | Literal["-"] = "-"
+    gangs: int = 0
+    running: int = 0
+    needed: int = 0
+    names: str = ""
 
     @property
     def style(self) -> Style:
-        return STYLES[self.gangs[0].state] if self.gangs else "dim"
+        return STYLES[self.state] if self.state != "-" else "dim"
 
-    @property
-    def running(self) -> int:
-        return sum(found.running for found in self.gangs)
 
-    @property
-    def needed(self) -> int:
-        return sum(found.needed for found in self.gangs)
+class _Tellings:
+    """What is said of each Workload, counted again only where something changed: an owner may have thousands of them."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._known: dict[Key, Told] = {}
+        self._seen, self._sight = 0, -1
+
+    def of(self, workload: Workload) -> Told:
+        journal = self._cluster.workload_journal
+        if (journal.position, self._cluster.sight) != (self._seen, self._sight):
+            self._forget()
+        found = self._known.get(workload.key)
+        if found is None:
+            found = self._known[workload.key] = _count(self._cluster, workload)
+        return found
+
+    def _forget(self) -> None:
+        self._seen, changed = self._cluster.workload_journal.since(self._seen)
+        if (
+            changed is None or self._sight != self._cluster.sight
+        ):  # gangs of which not all was read are of unknown state
+            self._known.clear()
+        else:
+            for key in changed:
+                self._known.pop(key, None)
+        self._sight = self._cluster.sight
 
 
 # --- what there is ---
@@ -82,11 +103,12 @@ def way_to(cluster: Cluster, workload: Key) -> TreeKey:
 
 
 def workloads_below(cluster: Cluster, way: TreeKey) -> list[Workload]:
-    """The Workloads at or below a row, by name. Rows of one object may be in two trees: references with another uid end there."""
+    """The Workloads at or below a row, by name."""
     namespace, kind, name = way[-1]
-    keys = [(namespace, name)] if kind == "Workload" else cluster.lineage.workloads(way[-1])
-    inside = (key for key in keys if way_to(cluster, key)[: len(way)] == way)
-    return [found for key in inside if (found := cluster.workload(key)) is not None]
+    if kind == "Workload":
+        found = cluster.workload((namespace, name))
+        return [found] if found is not None and way_to(cluster, found.key) == way else []
+    return [found for key in cluster.lineage.inside(way) if (found := cluster.workload(key)) is not None]
 
 
 def reference_of(cluster: Cluster, way: TreeKey, below: list[Workload]) -> Reference | None:
@@ -107,18 +129,32 @@ def reading(cluster: Cluster, reference: Reference) -> str:
 
 
 def tell(cluster: Cluster, workloads: Iterable[Workload]) -> Told:
-    gangs: list[Gang] = []
-    names: list[str] = []
-    for workload in workloads:
-        found = gangs_of(cluster, workload)
-        gangs += found
-        names.append(workload.name)
-        for each in found:
-            names += [each.key[1], *(pod.name for pod in each.members)]
-        names += [each.name for each in composites_of(cluster, workload)]
-        names += [reference.step[2] for reference in cluster.lineage.owners(workload.key)]
-    gangs.sort(key=lambda g: WORST_FIRST.index(g.state))
-    return Told(gangs, names)
+    tellings = cluster.derived(_Tellings)
+    workloads = tuple(workloads)
+    found = [tellings.of(workload) for workload in workloads]
+    owners = {reference.step[2] for each in workloads for reference in cluster.lineage.owners(each.key)}
+    return Told(
+        min((each.state for each in found), key=_rank, default="-"),
+        sum(each.gangs for each in found),
+        sum(each.running for each in found),
+        sum(each.needed for each in found),
+        " ".join((*sorted(owners), *(each.names for each in found))),
+    )
+
+
+def _count(cluster: Cluster, workload: Workload) -> Told:
+    gangs = gangs_of(cluster, workload)
+    names = {workload.name, *(each.name for each in composites_of(cluster, workload))}
+    for each in gangs:
+        names.add(each.key[1])
+        names.update(pod.name for pod in each.members)
+    return Told(
+        gangs[0].state if gangs else "-",
+        len(gangs),
+        sum(each.running for each in gangs),
+        sum(each.needed for each in gangs),
+        " ".join(sorted(names)),
+    )
 
 
 # --- rows ---
@@ -163,19 +199,19 @@ def _told_row(key: TreeKey, obj: Object | None, told: Told, why_not: str) -> Row
         Cell(namespace, "dim" if len(key) > 1 else ""),
         Cell(f"{label} ({why_not})" if why_not else label, "dim" if why_not else ""),
         Cell(told.state, told.style),
-        Cell(str(len(told.gangs))),
+        Cell(str(told.gangs)),
         Cell(f"{told.running} of {told.needed}"),
         Cell("", "dim"),
     )
     return Row(
         key=key,
         cells=cells,
-        sort=(namespace, label, _rank(told.state), len(told.gangs), told.running, -(created or 0.0)),
+        sort=(namespace, label, _rank(told.state), told.gangs, told.running, -(created or 0.0)),
         uid=obj.metadata.uid if obj else "/".join(key[-1]),
         namespace=namespace,
         since=created,
         problem=problem,
-        within=" ".join(sorted(set(told.names))),
+        within=told.names,
         folds=True,
         unfolded=problem,
     )
@@ -226,10 +262,17 @@ def _node_row(cluster: Cluster, node: Node, key: TreeKey) -> Row:
         namespace=namespace,
         since=created,
         problem=problem,
-        within=" ".join(child.name for child in node.children) if many else "",
+        within=" ".join(_names(node)),
         folds=bool(node.children),
         unfolded=problem and not many,
     )
+
+
+def _names(node: Node) -> Iterator[str]:
+    """Of everything below it."""
+    for child in node.children:
+        yield child.name
+        yield from _names(child)
 
 
 def _is_problem(node: Node) -> bool:
