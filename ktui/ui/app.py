@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual._compositor import CompositorUpdate
 from textual.app import App
+from textual.events import Resize
 from textual.screen import Screen
 
 from ktui import resources
@@ -103,6 +104,10 @@ class KtuiApp(App[int]):
             cursor = self.screen.outer_size.clamp_offset(self.cursor_position)
             driver.show(renderable, self.size, cursor, self.console, synchronised=self._sync_available)
         self.post_display_hook()
+
+    def on_resize(self, event: Resize) -> None:
+        if isinstance(self._driver, PatientDriver):
+            self._driver.resized(event.size)
 
     def on_cursor_position(self) -> None:
         """The terminal answers the question that follows what it was sent."""

@@ -83,6 +83,11 @@ class Canvas:
         self._pen: Pen | None = None  # that the terminal writes with
 
     @property
+    def size(self) -> tuple[int, int]:
+        """Columns and lines."""
+        return self._width, self._height
+
+    @property
     def changed(self) -> bool:
         """Whether something was drawn that may not be on the terminal."""
         return bool(self._dirty)

@@ -11,12 +11,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import selectors
+import threading
 import time
 from queue import Empty
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from rich.console import Console
-from textual import events
+from textual import constants, events
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.driver import Driver
@@ -26,7 +28,8 @@ from textual.geometry import Offset, Size
 from textual.message import Message
 
 from ktui.ui.canvas import Canvas
-from ktui.ui.flow import Flow
+from ktui.ui.flow import QUESTION, Flow
+from ktui.ui.typed import Reader
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -35,7 +38,10 @@ _BEGIN_FRAME: Final = "\x1b[?2026h"
 _END_OF_FRAME: Final = "\x1b[?2026l"  # the frame it ends may be among those dropped
 _LOOK_AGAIN: Final = 0.05  # seconds; a terminal that acknowledges is not waited for that way
 _GATHER: Final = 0.015  # seconds; what a key does is often drawn in parts, and later parts undo earlier ones
-_PATIENCE: Final = 1.0  # seconds that leaving waits for the last output
+_PATIENCE: Final = 1.0  # seconds that leaving waits for the last answer, and for the last output
+_QUIET: Final = "\x1b[?1004l"  # nothing is said of the focus any more
+_PLAIN_PEN: Final = "\x1b[0m"  # not all terminals have a pen of their own for the screen that is left
+_TICK: Final = 0.1  # seconds until one looks whether the screens are left
 
 
 class PatientDriver(LinuxDriver):
@@ -50,15 +56,46 @@ class PatientDriver(LinuxDriver):
     _synchronised = False
     _cursor = Offset(0, 0)
     _looking: asyncio.TimerHandle | None = None
+    _resuming = False
+
+    def __init__(
+        self, app: App[Any], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
+    ) -> None:
+        super().__init__(app, debug=debug, mouse=mouse, size=size)
+        self._questions = _Questions()
 
     def start_application_mode(self) -> None:
         _forget_option_keys()
+        self._questions = _Questions()
         super().start_application_mode()  # type: ignore[no-untyped-call]
         self._flow = Flow(time.monotonic)
-        if self.canvas is not None:
-            self.canvas.forget()
         if self._writer_thread is not None:
             self._writer_thread._queue.maxsize = 0
+        self.draw_anew()
+
+    def resume_application_mode(self) -> None:
+        """SIGCONT comes after SIGSTOP as well, which nobody can prepare for: how the terminal was set meanwhile is not known."""
+        if self._writer_thread is None:
+            super().resume_application_mode()
+        elif not self._resuming:  # giving up the terminal may stop the process again, in the background
+            self._resuming, before = True, self.attrs_before
+            try:
+                self.suspend_application_mode()
+                super().resume_application_mode()
+            finally:
+                self._resuming, self.attrs_before = False, before
+
+    def draw_anew(self) -> None:
+        """Write all of the screen again, whatever the terminal is believed to show."""
+        if self.canvas is not None:
+            self.canvas.forget()
+            self.catch_up()
+
+    def resized(self, size: Size) -> None:
+        """The terminal says that it has this size. Where that is the one it had, it may have had another one in between, and lost
+        what did not fit."""
+        if self.canvas is not None and self.canvas.size == size:
+            self.draw_anew()
 
     def show(
         self, update: CompositorUpdate, size: Size, cursor: Offset, console: Console, *, synchronised: bool
@@ -84,7 +121,9 @@ class PatientDriver(LinuxDriver):
             self._look_again(_LOOK_AGAIN)
         elif frame := canvas.changes():
             frame += f"\x1b[{self._cursor.y + 1};{self._cursor.x + 1}H"
-            writer.write(flow.sending(f"{_BEGIN_FRAME}{frame}{_END_OF_FRAME}" if self._synchronised else frame))
+            output = flow.sending(f"{_BEGIN_FRAME}{frame}{_END_OF_FRAME}" if self._synchronised else frame)
+            self._questions.asked(output)
+            writer.write(output)
 
     def answered(self) -> None:
         """The terminal has answered."""
@@ -105,12 +144,29 @@ class PatientDriver(LinuxDriver):
         self._looking = None
         self.catch_up()
 
+    def run_input_thread(self) -> None:
+        """Read until the screens are left, or the terminal is gone."""
+        reader = Reader(time.monotonic, debug=self._debug)
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.fileno, selectors.EVENT_READ)
+            while not self.exit_event.is_set():
+                data = b""
+                if selector.select(constants.ESCAPE_DELAY if reader.waits else _TICK):
+                    data = _read(self.fileno)
+                    if not data:
+                        return
+                for message in reader.read(data):
+                    self.process_message(message)
+
     def process_message(self, message: Message) -> None:
+        if isinstance(message, events.CursorPosition):
+            self._questions.answered()
         for each in parted(message, self.alt_keys):
             super().process_message(each)
 
     def stop_application_mode(self) -> None:
-        """What is still queued will not be seen: drop it, so that a slow terminal is put back soon."""
+        """What is still queued will not be seen: drop it, so that a slow terminal is put back soon. Then nothing more is to come
+        from the terminal, whoever reads there next: its last answer comes after all that it had to say."""
         if self._looking is not None:
             self._looking.cancel()
             self._looking = None
@@ -118,9 +174,20 @@ class PatientDriver(LinuxDriver):
         if self._writer_thread is not None:
             with contextlib.suppress(Empty):
                 while True:
-                    self._writer_thread._queue.get_nowait()
-            self._writer_thread.write(_END_OF_FRAME)
+                    self._questions.dropped(self._writer_thread._queue.get_nowait() or "")
+            self._writer_thread.write(_END_OF_FRAME + _PLAIN_PEN)
+            self._hear_out()
         super().stop_application_mode()
+
+    def _hear_out(self) -> None:
+        self._disable_mouse_support()
+        last = _QUIET
+        if self._questions.are_answered:
+            last += QUESTION
+            self._questions.asked(last)
+        self.write(last)
+        if self._key_thread is not None and self._key_thread.is_alive():
+            self._questions.hear_out(_PATIENCE)
 
     def close(self) -> None:
         writer, self._writer_thread = self._writer_thread, None
@@ -129,6 +196,45 @@ class PatientDriver(LinuxDriver):
             writer.join(_PATIENCE)
             PatientDriver.stuck = writer.is_alive()
         super().close()
+
+
+class _Questions:
+    """How many the terminal still has to answer. Answers are counted by the thread that reads them."""
+
+    def __init__(self) -> None:
+        self._answer = threading.Condition()
+        self._open = 0
+        self._asked_at = 0.0
+        self.are_answered = False  # by this terminal
+
+    def asked(self, output: str) -> None:
+        with self._answer:
+            if questions := output.count(QUESTION):
+                self._open += questions
+                self._asked_at = time.monotonic()
+
+    def dropped(self, output: str) -> None:
+        with self._answer:
+            self._open -= output.count(QUESTION)
+
+    def answered(self) -> None:
+        with self._answer:
+            self._open -= 1
+            self.are_answered = True
+            self._answer.notify_all()
+
+    def hear_out(self, seconds: float) -> None:
+        """Wait until all are answered, until some time after the last was asked at most."""
+        with self._answer:
+            self._answer.wait_for(lambda: self._open <= 0, max(0.0, self._asked_at + seconds - time.monotonic()))
+
+
+def _read(file: int) -> bytes:
+    """What there is, b"" at its end; a terminal that has hung up is at its end."""
+    try:
+        return os.read(file, 4096)
+    except OSError:
+        return b""
 
 
 def parted(message: Message, alt_keys: frozenset[str]) -> tuple[Message, ...]:
@@ -183,7 +289,5 @@ def is_behind(driver: Driver | None) -> bool:
 
 def redraw(app: App[Any]) -> None:
     """Write all of the screen again, whatever the terminal is believed to show."""
-    driver = app._driver
-    if isinstance(driver, PatientDriver) and driver.canvas is not None:
-        driver.canvas.forget()
-        driver.catch_up()
+    if isinstance(app._driver, PatientDriver):
+        app._driver.draw_anew()

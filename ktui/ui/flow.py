@@ -28,7 +28,7 @@ class Flow:
         self._asked: deque[tuple[int, float]] = deque()  # bytes that were sent up to each question, and when it was
         self._heard = 0.0  # when an answer came last, or when one began to be waited for
         self._answers = False
-        self.is_far = False  # the last answer took so long that what is gathered for a moment comes sooner than in parts
+        self.is_far = False  # the last answer took long: what is gathered for a moment comes sooner than in parts
 
     @property
     def on_the_way(self) -> int:
