@@ -47,7 +47,7 @@ PODS = st.fixed_dictionaries(
 
 @given(st.lists(PODS, max_size=6))
 def test_objects_stay_the_values_that_they_are(documents: list[dict[str, Any]]) -> None:
-    parts = Parts()
+    parts = Parts(worth_it=0)
     read = [b.make(Pod, document) for document in documents]
     wanted = [(copy.deepcopy(pod), msgspec.json.encode(pod)) for pod in read]
     shared = [parts.share(pod) for pod in read]
@@ -59,7 +59,7 @@ def test_recorded_objects_stay_what_they_are(name: str) -> None:
     for timed in Recording(PATHS[name]).frames():
         if isinstance(timed.frame, Listed):
             before = [msgspec.json.encode(obj) for obj in timed.frame.items]
-            parts = Parts()
+            parts = Parts(worth_it=0)
             assert [msgspec.json.encode(parts.share(obj)) for obj in timed.frame.items] == before
 
 
@@ -81,7 +81,7 @@ def distinct(values: list[Any]) -> int:
 def test_what_objects_have_in_common_is_kept_once_in_whatever_order_they_come() -> None:
     squads = 5
     found = fleet(squads)
-    parts = Parts()
+    parts = Parts(worth_it=0)
     pods = [parts.share(obj) for obj in found["Pod"] if isinstance(obj, Pod)]
     assert distinct([pod.metadata.creation_timestamp for pod in pods]) == squads
     assert distinct([pod.metadata.owner_references for pod in pods]) == squads
@@ -99,7 +99,7 @@ def test_what_objects_have_in_common_is_kept_once_in_whatever_order_they_come() 
 
 def test_what_is_looked_among_does_not_grow_with_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_KEPT", 100)
-    parts = Parts()
+    parts = Parts(worth_it=0)
     for number in range(1_000):
         parts.share(b.pod(f"pod-{number}", spec={"nodeName": f"node-{number}", "schedulerName": "the same"}))
     assert len(parts._new) <= 110
@@ -109,7 +109,7 @@ def test_what_is_looked_among_does_not_grow_with_the_list(monkeypatch: pytest.Mo
 
 
 def test_numbers_that_are_equal_and_written_differently_stay_as_they_are() -> None:
-    parts = Parts()
+    parts = Parts(worth_it=0)
     quantities = [
         parts.share(b.pod(name, spec={"overhead": {"cpu": value}})).spec.overhead
         for name, value in (("x", 1), ("y", 1.0), ("z", "1"))
@@ -132,4 +132,15 @@ def test_attributes_and_capacities_stay_of_their_type(
     document = {"metadata": {"name": "s"}, "spec": {"driver": "d", "devices": devices}}
     obj = b.make(ResourceSlice, document)
     wanted = msgspec.json.encode(obj)
-    assert msgspec.json.encode(Parts().share(obj)) == wanted
+    assert msgspec.json.encode(Parts(worth_it=0).share(obj)) == wanted
+
+
+@pytest.mark.parametrize(("listed", "shared"), [(20, False), (21, True), (30, True), (90, True)])
+def test_a_list_is_looked_at_when_it_is_long(listed: int, shared: bool) -> None:
+    """Those that came before it was long are looked at, too, some with each that comes later."""
+    parts = Parts(worth_it=20)
+    pods = [parts.share(b.pod(f"pod-{number}", spec={"nodeName": f"node {number % 2}"})) for number in range(listed)]
+    kept = distinct([pod.spec.node_name for pod in pods])
+    looked_at = (listed - 20) * 4 if shared else 0
+    assert kept == (listed - min(looked_at, listed) + 2 if shared else listed)
+    assert {pod.spec.node_name for pod in pods} == {"node 0", "node 1"}
