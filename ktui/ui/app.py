@@ -42,8 +42,8 @@ def _command_provider() -> type[Provider]:
 class KtuiApp(App[int]):
     """The terminal UI on whatever `opener` opens.
 
-    `keys` maps command ids to keys, as the settings have them; UsageError for those that cannot be. `on_painted` and
-    `on_settled` are called once, when the first frame is drawn and when the first lists are in.
+    `keys` maps command ids to keys, as the settings have them; UsageError for those that cannot be. `on_painted` is
+    called when the first frame is drawn, `on_settled` when the first lists are in, and before that when they take long.
     """
 
     TITLE = "ktui"

@@ -16,6 +16,7 @@ from ktui.model.frame import Changed, Frame, Listed, Source
 from ktui.model.resourceslice import ResourceSlice
 from ktui.recording.player import replay_to
 from ktui.recording.reader import Recording
+from ktui.ui import session as module
 from ktui.ui.session import Feed, Session, Sink, Target, Travel
 from tests.recordings import PATHS
 from tests.unit import builders as b
@@ -118,7 +119,9 @@ async def test_going_elsewhere_drops_what_still_waits() -> None:
     assert session.take_changes() is not None
 
 
-async def test_going_far_lets_others_have_their_turn_and_going_a_little_way_is_done_at_once() -> None:
+async def test_going_far_lets_others_have_their_turn_and_going_a_little_way_is_done_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     session, feed = _session()
     there = Moment()
     there.take(_frames()[0])
@@ -128,6 +131,7 @@ async def test_going_far_lets_others_have_their_turn_and_going_a_little_way_is_d
         await asyncio.sleep(0)
         turns += 1
     assert turns > 3
+    monkeypatch.setattr(module, "_TURN", 60.0)  # whatever else the machine does meanwhile
     there.take(_frames()[1])
     feed.travel(there)
     changes = session.take_changes()

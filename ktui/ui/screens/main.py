@@ -59,8 +59,8 @@ _SETTLED_AT_THE_LATEST = 20.0  # seconds
 
 class MainScreen(Screen[None]):
     """`keys` is the key map of the settings. `output_is_slow` says whether the terminal still has to take what was drawn
-    before. `on_painted` is called when the first frame is drawn, `on_settled` when the first lists are in (or will not come
-    soon), each once."""
+    before. `on_painted` is called when the first frame is drawn, `on_settled` when the first lists are in, and
+    before that when they take long."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("move", "main")
     AUTO_FOCUS = "#table"
@@ -128,7 +128,11 @@ class MainScreen(Screen[None]):
             self._on_painted()
         self._open_in_background(self._wanted_context)
         self.set_interval(self._interval, self.flush)
-        self.set_timer(_SETTLED_AT_THE_LATEST, self._settle)
+        self.set_timer(_SETTLED_AT_THE_LATEST, self._settle_for_now)
+
+    def _settle_for_now(self) -> None:
+        if self._on_settled is not None:
+            self._on_settled()
 
     def _settle(self) -> None:
         if self._on_settled is not None:
