@@ -14,12 +14,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import ne
 from typing import Final, NamedTuple
 
-from rich.cells import get_character_cell_size
+from rich.cells import get_character_cell_size, split_graphemes
 from rich.segment import Segment
 
 from ktui.ui.pens import Pen, PenCase, change
 
 _BLANK: Final = " "
+_CONTROLS: Final = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0)))  # of C0 and C1
+_JOINING: Final = frozenset("\u200d\ufe0f")  # change how wide what they stand beside is
 _GAP: Final = 4  # cells that are cheaper to write again than to move over
 _WORTH_ERASING: Final = 8  # blanks that are cheaper to erase than to write
 _WORTH_SCROLLING: Final = 4  # lines that move together, at least
@@ -139,14 +141,14 @@ class Canvas:
                 characters += text
                 pens += [blank if character == _BLANK else pen for character in text]
                 continue
-            for character in text:
-                width = get_character_cell_size(character)
+            for glyph, width in _glyphs(text):
                 if width:
-                    characters += (character, *[""] * (width - 1))
-                    pens += [blank if character == _BLANK else pen] * width
-                elif characters and character >= _BLANK:
+                    characters += (glyph, *[""] * (width - 1))
+                    pens += [blank if glyph == _BLANK else pen] * width
+                elif characters and glyph:
                     place = len(characters) - 1 - (not characters[-1] and len(characters) > 1)
-                    characters[place] += character
+                    characters[place] += glyph
+                    pens[place] = pen  # the mark is seen, whatever it stands on
         return characters, pens
 
     # --- from what is there to what is wanted ---
@@ -243,6 +245,18 @@ class Canvas:
         return f"\x1b[{scroll.top + 1};{scroll.bottom + 1}r\x1b[{edge + 1}H{step * len(new)}\x1b[r"
 
 
+def _glyphs(text: str) -> Iterator[tuple[str, int]]:
+    """What is drawn together, and its cells as Textual counts them: 0 for what belongs to the one before. Controls are left out:
+    a terminal would obey them."""
+    text = text.translate(_CONTROLS)
+    if _JOINING.isdisjoint(text):
+        for character in text:
+            yield character, get_character_cell_size(character)
+        return
+    for start, end, width in split_graphemes(text)[0]:
+        yield text[start:end], width
+
+
 def _cut(characters: list[str], place: int) -> None:
     """Make blanks of a wide character that is cut in two there."""
     if 0 < place < len(characters) and characters[place] == "":
@@ -274,13 +288,14 @@ def _joined(runs: Iterable[tuple[int, int]], line: _Line) -> Iterator[tuple[int,
     """Runs with nothing but blanks of one ground between them are one: erasing more costs nothing."""
     start = end = -1
     for first, last in runs:
-        ground = line.pens[end - 1]
-        if start >= 0 and ground.foreground is None and all(pen == ground for pen in line.pens[end : first + 1]):
-            end = last
-            continue
-        if start >= 0:
+        if start < 0:
+            start = first
+        elif (ground := line.pens[end - 1]).foreground is not None or any(
+            p != ground for p in line.pens[end : first + 1]
+        ):
             yield start, end
-        start, end = first, last
+            start = first
+        end = last
     if start >= 0:
         yield start, end
 

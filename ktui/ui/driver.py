@@ -270,12 +270,12 @@ def _draw(canvas: Canvas, update: CompositorUpdate) -> None:
 
 
 def _erases() -> bool:
-    """Whether the terminal erases to the ground of the pen."""
+    """Whether the terminal erases any number of cells, to the ground of the pen."""
     try:
         import curses
 
         curses.setupterm(os.environ.get("TERM"), 2)
-        return bool(curses.tigetflag("bce") > 0)
+        return bool(curses.tigetflag("bce") > 0 and curses.tigetstr("ech"))
     except (ImportError, OSError, ValueError):
         return False
     except curses.error:

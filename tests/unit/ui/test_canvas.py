@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
 from hashlib import sha256
+from unicodedata import category
 
 import pyte
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 
@@ -67,7 +73,8 @@ class Terminal:
 
 
 words = st.text(alphabet="ab-1 ", max_size=WIDTH + 4)
-marks = st.sampled_from(["a", "…", "│", "日", "é", "e\u0301"])
+marks = st.sampled_from(["a", "…", "│", "日", "é", "e\u0301", " ", "\u0301", "👩", "\x1b", "\x9b", "\x7f"])
+joined = st.sampled_from(["a", " ", "日", "\u0301", "\u200d", "\ufe0f", "👩", "❤", "🏽", "🇩", "각", "ᆨ"])
 pieces = st.tuples(
     st.integers(-3, WIDTH + 1),
     st.integers(-1, HEIGHT),
@@ -109,6 +116,50 @@ def test_the_terminal_ends_up_with_what_is_wanted(drawn: list[object], erases: b
     assert cells(terminal.screen) == cells(anew.screen)
     assert not terminal.canvas.changed
     assert terminal.update() == ""
+
+
+@given(st.lists(joined | st.characters(exclude_categories=["Cs", "Cc", "Cf"])).map("".join).map("a".__add__))
+def test_text_takes_the_cells_that_it_was_laid_out_for(text: str) -> None:
+    """What follows it on the line stands where Textual put it."""
+    characters, pens = Canvas()._cells([Segment(text)])
+    assert len(characters) == len(pens) == cell_len(text)
+
+
+@given(st.lists(st.text(max_size=6), max_size=4))
+def test_no_control_character_reaches_the_terminal(texts: list[str]) -> None:
+    canvas = Canvas()
+    canvas.resize(WIDTH, HEIGHT)
+    for y, text in enumerate(texts):
+        canvas.draw(0, y, [Segment("a"), Segment(text)])
+    written = re.sub(r"\x1b\[[\d;]*[mHCKX]", "", canvas.changes())
+    assert not [character for character in written if category(character) == "Cc"]
+
+
+@pytest.mark.parametrize("width", [1, 2])
+@pytest.mark.parametrize("text", ["", "a", "abc", "日本", "a日"])
+def test_no_terminal_is_too_narrow(width: int, text: str) -> None:
+    canvas = Canvas(erases=True)
+    canvas.resize(width, 2)
+    canvas.draw(0, 0, [Segment(text, BASE)])
+    assert canvas.changes()
+    assert not canvas.changed
+
+
+def test_a_mark_on_a_blank_is_drawn_in_its_own_colour() -> None:
+    terminal = Terminal()
+    terminal.canvas.draw(0, 0, [Segment(" \u0301".ljust(WIDTH + 1), STYLES[3])])
+    assert "\u0301" in terminal.update()
+    assert terminal.screen.buffer[0][0].fg == "6fc48d"
+
+
+@pytest.mark.parametrize(
+    ("name", "erases"), [("xterm-256color", True), ("rxvt", False), ("screen", False), ("", False)]
+)
+def test_only_what_the_terminal_can_erase_is_erased(name: str, erases: bool) -> None:
+    """In a process of its own: curses looks once. rxvt has bce, but cannot erase a number of cells."""
+    program = "from ktui.ui.driver import _erases; print(_erases())"
+    output = subprocess.check_output([sys.executable, "-c", program], env={**os.environ, "TERM": name}, text=True)
+    assert output.strip() == str(erases)
 
 
 def test_what_is_there_already_is_not_written_again() -> None:
