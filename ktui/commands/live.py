@@ -204,11 +204,13 @@ class LiveFeed:
         from ktui.model.owner import named_type
 
         connection = self._connection
-        served, type_ = connection.served if connection else None, named_type(kind)
-        known = served.owner(type_) if served and type_ else KINDS.get(kind)
-        version = served.version(known) if served and known else None
-        if connection is None or known is None or version is None:
+        if connection is None or connection.served is None:
             raise KtuiError(f"{kind} cannot be read right now: there is no connection yet")
+        served, type_ = connection.served, named_type(kind)
+        known = served.owner(type_) if type_ else KINDS.get(kind)
+        version = served.version(known) if known else None
+        if known is None or version is None:
+            raise KtuiError(f"{kind} cannot be read: this cluster does not serve it")
         path = f"{known.path(version, key[0])}/{key[1]}"
         try:
             answer = await connection.transport.request("GET", path)

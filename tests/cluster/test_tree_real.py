@@ -167,6 +167,9 @@ def test_the_tree_from_a_custom_kind_down_to_pods(plane: ControlPlane, tmp_path:
         screen.press("h")
         screen.see(r"▸ LeaderWorkerSet/serve")
         screen.gone(r"Workload/serve")
+        screen.press("y")
+        screen.see(r"^ *kind: LeaderWorkerSet")
+        screen.press("esc")
         _group(api, "tune-worker", "tune", "worker", parent="tune")
         api.create(_pod("tune-worker-0", "tune-worker"))
         screen.see(r"▸ TrainJob/tune +Running +2 2 of 2")  # nothing needs a look: it folds
