@@ -174,6 +174,12 @@ def _kind(change: Change) -> str:
     return _TITLES[change.view] if change.view else _OTHERS.get(change.what, "action")
 
 
+def _source(kind: str) -> str:
+    """A kind that owns Workloads is called by its own name."""
+    known = KINDS.get(kind)
+    return known.plural if known else kind
+
+
 def _subject(cluster: Cluster, change: Change) -> tuple[str, str]:
     """Namespace and name, as people say them."""
     match change.view:
@@ -186,7 +192,7 @@ def _subject(cluster: Cluster, change: Change) -> tuple[str, str]:
         case "devices":
             return "", "/".join(change.key)
         case "":
-            return "", KINDS[change.key[0]].plural if change.key else ""
+            return "", _source(change.key[0]) if change.key else ""
         case _:
             return change.key[0], change.key[1]
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from ktui.model.frame import Source, StreamState
 from ktui.ui.app import KtuiApp
 from tests.unit import builders as b
 
 from .screen import lacks, lines, running, shows, wait_for
-from .treeworld import NAMESPACE, trees
+from .treeworld import JOBSET, JOBSETS, NAMESPACE, trees
 from .world import ScriptedOpener, changed
 
 SIZE = (120, 40)
@@ -103,6 +104,18 @@ async def test_the_detail_of_what_is_above_a_workload() -> None:
         await shows(pilot, "JobSet research/pretrain", "StartupPolicyCompleted", "jobset.x-k8s.io")
         await pilot.press("G")
         await shows(pilot, "LeaderWorkerSet research/serve", "is forbidden", "Workload serve-0")
+
+
+async def test_a_source_of_owners_that_is_lost_is_told_like_any_other() -> None:
+    opener = ScriptedOpener(trees())
+    async with running(opener, SIZE, view="workloads") as (_app, pilot):
+        await shows(pilot, "▾ JobSet/pretrain")
+        opener.feed.give(StreamState(Source(JOBSET, JOBSETS), "waiting", "connection refused"))
+        await pilot.press("9")
+        await shows(pilot, JOBSET, "connection refused")
+        opener.feed.give(StreamState(Source(JOBSET, JOBSETS), "watching"))
+        await pilot.press("7")
+        await shows(pilot, "▾ JobSet/pretrain")
 
 
 async def test_sort_stays_among_siblings() -> None:
