@@ -6,7 +6,6 @@ that a line that is no series costs that line; what DCGM writes for "no value" (
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -30,6 +29,8 @@ _WANTED: Final = re.compile(rf"^(?:{'|'.join(_FIELDS)})(?=[ \t{{]).*$", re.MULTI
 _MOST_LINES: Final = 4_096
 """Ten series of 16 GPUs with seven instances each are a quarter of that."""
 _LONGEST_LINE: Final = 4_096
+_MOST_ESCAPES: Final = 64
+"""The parser takes a time that grows with the square of their number."""
 _LONGEST_LABEL: Final = 253
 _BLANK: Final = 2_147_483_632.0
 """DCGM_INT32_BLANK; all of its other blanks are larger."""
@@ -75,14 +76,16 @@ def _series(page: str) -> Iterator[_Series]:
     for count, line in enumerate(_WANTED.finditer(page)):
         if count >= _MOST_LINES:
             return
-        if len(line[0]) > _LONGEST_LINE:
+        if len(line[0]) > _LONGEST_LINE or line[0].count("\\") > _MOST_ESCAPES:
             continue
         try:
             samples = [sample for family in text_string_to_metric_families(line[0]) for sample in family.samples]
-        except (ValueError, IndexError, KeyError):
+        except (ValueError, IndexError, KeyError, OverflowError):
             continue
         for sample in samples:
-            if sample.name in _FIELDS and math.isfinite(sample.value) and 0 <= sample.value < _BLANK:
+            if (
+                sample.name in _FIELDS and 0 <= sample.value < _BLANK
+            ):  # which NaN is not, nor a number too large for a float
                 yield _Series(sample.name, sample.labels, float(sample.value))
 
 

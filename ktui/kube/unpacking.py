@@ -6,6 +6,8 @@ import zlib
 from typing import Final
 
 _GZIP: Final = 16 + zlib.MAX_WBITS
+_SMALL: Final = 64 * 1024
+"""Bytes that headers and trailers of the members of a small body may take."""
 
 
 class CannotUnpack(Exception):
@@ -31,15 +33,17 @@ class Plain:
 
 
 class Gzip(Plain):
-    """Of a bomb no more is unpacked than may be taken."""
+    """Of a bomb no more is unpacked than may be taken; nor is more read than could become that much: members may be empty."""
 
     def __init__(self, most: int) -> None:
         super().__init__(most)
+        self._packed = Plain(most + most // 64 + _SMALL)
         self._member = zlib.decompressobj(_GZIP)
         self._begun = False
 
     def feed(self, part: bytes) -> bytes:
         found: list[bytes] = []
+        self._packed.feed(part)
         while part:
             if self._member.eof:
                 self._member = zlib.decompressobj(_GZIP)

@@ -86,7 +86,8 @@ def metrics_trouble(error: KtuiError) -> str:
 
 def exporter_trouble(error: KtuiError, exporter: Key) -> str:
     """Why an exporter gives no figures, with what to do."""
-    if isinstance(error, ApiError) and error.status == 403:
+    # The API server's own refusal is a Status with this reason; a guard in the exporter's pod answers in its own words.
+    if isinstance(error, ApiError) and error.status == 403 and error.reason == "Forbidden":
         return f"no GPU figures: your user needs get on pods/proxy in namespace {exporter[0]}"
     return f"no GPU figures from {exporter[0]}/{exporter[1]}: {error}"
 

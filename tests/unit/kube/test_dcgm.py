@@ -80,6 +80,11 @@ def test_more_than_all_of_it_is_no_utilization() -> None:
         'DCGM_FI_DEV_GPU_TEMP{UUID=""} 5',
         'DCGM_FI_DEV_GPU_TEMPERATURE{UUID="a"} 5',
         'DCGM_FI_DEV_GPU_TEMP{UUID="' + "a" * 5000 + '"} 5',
+        'DCGM_FI_DEV_GPU_TEMP{UUID="' + '\\"' * 1000 + '"} 5',  # which takes long
+        'DCGM_FI_DEV_GPU_TEMP{UUID="a"} ' + "1" * 400,
+        'DCGM_FI_DEV_GPU_TEMP{UUID="a"} 1e400',
+        'DCGM_FI_DEV_GPU_TEMP{UUID="a"} 5 ' + "1" * 4000,
+        'DCGM_EXP_XID_ERRORS_COUNT{UUID="good",xid="' + "1" * 400 + '"} 5',
     ],
 )
 def test_a_line_that_is_no_series_costs_that_line(line: str) -> None:
@@ -96,6 +101,9 @@ def test_a_page_without_end_is_read_so_far() -> None:
     st.lists(
         st.from_regex(
             r"(DCGM_FI_DEV_(GPU_UTIL|FB_USED|XID_ERRORS)|DCGM_EXP_XID_ERRORS_COUNT)[{ ].{0,60}", fullmatch=True
+        )
+        | st.from_regex(
+            r'DCGM_FI_DEV_(FB_USED|XID_ERRORS)\{UUID="a"\} [-+.e0-9]{1,400}( [0-9]{1,400})?', fullmatch=True
         )
         | st.text(max_size=80),
         max_size=12,

@@ -104,6 +104,14 @@ def test_no_more_is_taken_than_may_be(encoding: str) -> None:
         unpacking(encoding, 999).feed(packed)
 
 
+def test_members_that_hold_nothing_are_not_read_for_ever() -> None:
+    empty = gzip.compress(b"") * 1000
+    unpack = unpacking("gzip", 1000)
+    assert [unpack.feed(empty) for _ in range(2)] == [b"", b""]
+    with pytest.raises(CannotUnpack):
+        b"".join(unpack.feed(empty) for _ in range(100))
+
+
 def test_sizes_are_written_for_people() -> None:
     assert [size_text(size) for size in (0, 1023, 2048, 5 * 2**20)] == ["0 B", "1023 B", "2 KiB", "5.0 MiB"]
 

@@ -176,12 +176,16 @@ async def test_a_metrics_server_that_is_down_is_asked_less_and_less_and_said_in_
     ("answer", "words"),
     [
         (web.Response(status=401, text="who are you"), "401"),
+        (
+            web.Response(status=403, text="Forbidden (user=x, verb=get, resource=metrics)"),
+            "verb=get",
+        ),  # a guard beside it
         (web.Response(status=429, headers={"Retry-After": "1"}, text="later"), "429"),
         (web.Response(status=302, headers={"Location": "https://evil.example/"}), "redirects"),
         (web.Response(text="<html>", content_type="text/html"), "web page"),
         (web.Response(body=b"x" * (9 * 1024 * 1024)), "more than"),
     ],
-    ids=["401", "429", "redirect", "page", "huge"],
+    ids=["401", "403", "429", "redirect", "page", "huge"],
 )
 async def test_what_an_exporter_answers_concerns_the_exporter_alone(answer: web.Response, words: str) -> None:
     desk = Desk()
