@@ -219,7 +219,7 @@ class _Questions:
 
     def answered(self) -> None:
         with self._answer:
-            self._open -= 1
+            self._open = max(0, self._open - 1)  # of a key that looks like an answer, or a late one, nothing is made
             self.are_answered = True
             self._answer.notify_all()
 
