@@ -161,7 +161,9 @@ class Recording:
                 items = next(line.pieces())
                 source, kind, version = known
                 yield Glimpse(
-                    source, document.epoch, self._objects(items, kind, version, Parts()) if items[:1] == b"[" else ()
+                    source,
+                    document.epoch,
+                    self._objects(items, kind, version, Parts(worth_it=0)) if items[:1] == b"[" else (),
                 )
             line.skip()
 
@@ -269,7 +271,7 @@ class Recording:
         return self._sources.get(path)
 
     def _list(self, line: _Line, source: Source, kind: Kind, version: str) -> Listed:
-        objects = self._objects(bytes(line.items), kind, version, Parts())
+        objects = self._objects(bytes(line.items), kind, version, Parts(worth_it=0))
         return Listed(source, line.resource_version, objects, line.epoch)
 
     def _long_list(self, head: _Line, line: LongList, given_up: Callable[[], bool]) -> Listed | None:
@@ -278,7 +280,7 @@ class Recording:
             return None
         source, kind, version = known
         objects: list[Object] = []
-        parts = Parts()
+        parts = Parts(worth_it=0)
         rest = head
         for piece in line.pieces():
             items = piece
