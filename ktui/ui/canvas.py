@@ -173,14 +173,19 @@ class Canvas:
         return wanted is None or wanted.same(self._shown[y])
 
     def _line(self, y: int, wanted: _Line, shown: _Line | None) -> Iterator[str]:
-        """Lines wrap nowhere: a cell in the last column leaves the cursor there."""
-        at = -1  # where the cursor is, -1 while that is another line
+        """Lines wrap nowhere: a cell in the last column leaves the cursor there. Where a terminal may take other numbers of cells
+        for characters, nothing of the old line is left, and what is written with another pen begins in its column again."""
+        at = -1  # where the cursor is, -1 while that is not known
+        anew = wanted.is_odd or (shown is not None and shown.is_odd)
+        if anew:
+            sequence, self._pen = change(self._pen, wanted.pens[0])
+            yield f"{_move(0, y)}{sequence}\x1b[K"
         for start, end in _joined(_runs(wanted, shown), wanted):
             for piece in self._pieces(wanted, start, end):
                 yield "" if at == piece.start else f"\x1b[{piece.start - at}C" if at >= 0 else _move(piece.start, y)
                 sequence, self._pen = change(self._pen, piece.pen)
                 yield sequence + piece.output
-                at = piece.ends_at
+                at = -1 if anew else piece.ends_at
 
     def _pieces(self, line: _Line, start: int, end: int) -> Iterator[_Piece]:
         """What is written with one pen."""

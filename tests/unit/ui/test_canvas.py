@@ -135,6 +135,26 @@ def test_no_control_character_reaches_the_terminal(texts: list[str]) -> None:
     assert not [character for character in written if category(character) == "Cc"]
 
 
+@pytest.mark.parametrize("cells", [1, 2])
+@pytest.mark.parametrize("erases", [True, False])
+def test_a_terminal_with_other_widths_shows_the_columns_in_their_places(
+    monkeypatch: pytest.MonkeyPatch, cells: int, erases: bool
+) -> None:
+    """As an older one that takes one cell for an emoji: what goes wrong, goes wrong in one column, and leaves nothing behind."""
+    monkeypatch.setattr(pyte.screens, "wcwidth", lambda character: cells if character == "👩" else 1)
+    terminal = Terminal(erases=erases)
+    terminal.draw(["x" * WIDTH] * HEIGHT)
+    terminal.update()
+    name, state = Segment("a👩👩b".ljust(10), STYLES[3]), Segment("Running".ljust(WIDTH - 12), STYLES[4])
+    terminal.canvas.draw(0, 3, [name, state])
+    terminal.update()
+    assert terminal.screen.display[3].replace(" ", "") == "a👩👩bRunning"
+    assert [terminal.screen.buffer[3][x].data for x in range(12, 19)] == list("Running")
+    terminal.draw(["y" * WIDTH], top=3)
+    terminal.update()
+    assert terminal.screen.display[3] == "y" * WIDTH
+
+
 @pytest.mark.parametrize("width", [1, 2])
 @pytest.mark.parametrize("text", ["", "a", "abc", "日本", "a日"])
 def test_no_terminal_is_too_narrow(width: int, text: str) -> None:
