@@ -71,10 +71,6 @@ class Lineage:
         """Every tree."""
         return {self.root(workload) for workload in self._stores["Workload"].objects}
 
-    def workloads(self, owner: Step) -> list[Key]:
-        """The Workloads below an owner, by name."""
-        return sorted(self._below.get(owner, ()))
-
     def inside(self, way: TreeKey) -> list[Key]:
         """The Workloads below an owner's place in a tree, by name. One object may have a place in two trees: references that have
         another uid than the object end there."""

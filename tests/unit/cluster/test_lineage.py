@@ -110,8 +110,10 @@ def test_it_is_what_it_would_be_when_built_anew(course: list[worlds.Step]) -> No
         fresh.update(Delta("Workload", key, None, workload))
     for key in cluster.stores["Workload"].objects:
         assert cluster.lineage.owners(key) == fresh.owners(key)
-        for reference in fresh.owners(key):
-            assert cluster.lineage.workloads(reference.step) == fresh.workloads(reference.step)
+        for depth, reference in enumerate(fresh.owners(key), 1):
+            way = tuple(each.step for each in fresh.owners(key)[:depth])
+            assert key in fresh.inside(way)
+            assert cluster.lineage.inside(way) == fresh.inside(way)
             assert cluster.lineage.root(key) in set(
                 cluster.lineage.roots_of(reference.step[1], (key[0], reference.step[2]))
             )
