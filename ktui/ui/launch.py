@@ -57,8 +57,12 @@ def check_terminal() -> None:
     """Raises UsageError where there is no terminal that can show screens."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError("the screens need a terminal; `ktui get` prints to anything")
-    if os.environ.get("TERM", "dumb") == "dumb":
-        raise UsageError("TERM=dumb cannot show screens; `ktui get` prints to anything")
+    term = os.environ.get("TERM", "") or "dumb"
+    if term.lower() in (
+        "dumb",
+        "unknown",
+    ):  # terminfo's names for what has no addressable cursor; Rich takes no size from them
+        raise UsageError(f"TERM={term} cannot show screens; `ktui get` prints to anything")
 
 
 def needs_ascii(settings: Settings) -> bool:

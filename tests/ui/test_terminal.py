@@ -177,12 +177,13 @@ GREYS = {
 }
 
 
-def test_a_dumb_terminal_is_refused_in_one_line(start: Start) -> None:
+@pytest.mark.parametrize("name", ["dumb", "unknown", ""])
+def test_a_dumb_terminal_is_refused_in_one_line(start: Start, name: str) -> None:
     """X15."""
-    terminal = start(TERM="dumb")
+    terminal = start(TERM=name)
     assert terminal.exit_code() == 1
     assert terminal.output.count(b"\n") == 1
-    assert b"TERM=dumb" in terminal.output
+    assert f"TERM={name or 'dumb'}".encode() in terminal.output
 
 
 @pytest.mark.parametrize("size", [(5, 20), (200, 500)])
