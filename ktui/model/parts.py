@@ -1,7 +1,7 @@
 """What the objects of a list have in common is kept once: times, owners, conditions, the nodes and templates that they name.
 
 A list comes in no order that could be relied on (a streaming one least of all), so equal parts are found by their value. It is
-worth it: 100,000 pods with their claims and devices, in the order in which an API server streams them, take 250 MiB less.
+worth it: 100,000 pods with their claims and devices, in the order in which an API server streams them, take 220 MiB less.
 """
 
 from __future__ import annotations
