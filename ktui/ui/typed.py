@@ -6,6 +6,7 @@ soon: "\\x1b[1" and "2;5R" would be the keys 1, 2 and R. Here a control sequence
 
 from __future__ import annotations
 
+import logging
 import re
 from codecs import getincrementaldecoder
 from collections.abc import Callable
@@ -15,8 +16,11 @@ from textual._xterm_parser import XTermParser
 from textual.message import Message
 
 _BEGUN: Final = re.compile(r"\x1b\[[0-?]*[ -/]*")  # CSI of ECMA-48, without its end
+_PARTS: Final = re.compile(r"\x1b[^\x1b]*|[^\x1b]+")
 _LONGEST: Final = 64  # characters of a control sequence
 PATIENCE: Final = 0.5  # seconds for the rest of a control sequence: alt and "[" look like the beginning of one
+
+_log = logging.getLogger(__name__)
 
 
 class Sequences:
@@ -50,19 +54,29 @@ class Sequences:
 
 
 class Reader:
-    """Bytes to messages, in Textual's words. What is no UTF-8 is a character that no key has: a terminal may send anything."""
+    """Bytes to messages, in Textual's words. A terminal may send anything: what is no UTF-8 is a character that no key has, and a
+    sequence that Textual's parser fails on is left out."""
 
     def __init__(self, clock: Callable[[], float], *, debug: bool = False) -> None:
         self._decoder = getincrementaldecoder("utf-8")("replace")
         self._sequences = Sequences(clock)
+        self._debug = debug
         self._parser = XTermParser(debug)
 
     def read(self, data: bytes) -> list[Message]:
         """To be called without data, too, several times a second: what is complete may be told by nothing more coming."""
-        text = self._sequences.whole(self._decoder.decode(data))
-        messages = list(self._parser.feed(text)) if text else []
+        messages: list[Message] = []
+        for part in _PARTS.findall(self._sequences.whole(self._decoder.decode(data))):
+            self._parse(part, messages)
         messages += self._parser.tick()
         return messages
+
+    def _parse(self, part: str, messages: list[Message]) -> None:
+        try:
+            messages.extend(self._parser.feed(part))
+        except (ValueError, ArithmeticError) as error:  # numbers that are none, or too large for what they are to be
+            _log.debug("the terminal sent a sequence that cannot be read: %s", type(error).__name__)
+            self._parser = XTermParser(self._debug)
 
     @property
     def waits(self) -> bool:

@@ -90,6 +90,19 @@ def test_a_terminal_may_send_anything(parts: list[bytes]) -> None:
     read(parts)
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [b"\x1b[99999999;1u", b"\x1b[67:2~", b"\x1b[1;1;1114112:5u", b"\x1b[48;4;4;0;0t\x1b[<0;5;5M"],
+)
+def test_a_sequence_that_cannot_be_read_costs_itself_alone(sent: bytes) -> None:
+    assert read([b"j" + sent + b"\x1b[Ak"]) == ["j", "up", "k"]
+
+
+@given(st.lists(st.from_regex(rb"\x1b\[[<?]?[0-9:;]{0,12}[ $]?[@-~]", fullmatch=True), max_size=8))
+def test_no_control_sequence_ends_the_program(parts: list[bytes]) -> None:
+    read(parts)
+
+
 @given(st.lists(st.text(alphabet="\x1b[0;Ra", max_size=100), max_size=6))
 def test_nothing_is_lost_or_put_in_another_order(parts: list[str]) -> None:
     clock = Hand()
