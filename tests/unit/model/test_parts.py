@@ -144,3 +144,19 @@ def test_a_list_is_looked_at_when_it_is_long(listed: int, shared: bool) -> None:
     looked_at = (listed - 20) * 4 if shared else 0
     assert kept == (listed - min(looked_at, listed) + 2 if shared else listed)
     assert {pod.spec.node_name for pod in pods} == {"node 0", "node 1"}
+
+
+def test_a_list_of_slices_is_as_long_as_it_has_devices() -> None:
+    parts = Parts(worth_it=20)
+    devices = [{"name": f"gpu-{number}", "attributes": {"model": {"string": "H200"}}} for number in range(8)]
+    slices = [
+        parts.share(
+            b.make(ResourceSlice, {"metadata": {"name": f"s{number}"}, "spec": {"driver": "d", "devices": devices}})
+        )
+        for number in range(8)
+    ]
+    models = [
+        device.attributes["model"].string for each in slices for device in each.spec.devices or () if device.attributes
+    ]
+    assert len(models) == 64
+    assert distinct(models) == 1
