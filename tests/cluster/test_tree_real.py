@@ -126,6 +126,17 @@ def _workloads(plane: ControlPlane, home: Path, *arguments: str) -> dict[str, Js
     return {item["name"]: item for item in json.loads(answer.stdout)["items"]}
 
 
+def _settle(plane: ControlPlane, home: Path) -> None:
+    """A definition is established some time before discovery tells of it."""
+
+    def settled() -> bool:
+        found = _workloads(plane, home)
+        owners = [owner["read"] for name in ("tune", "serve") for owner in found[name]["owners"]]
+        return found["serve"]["state"] == "Running" and owners == [True] * 3
+
+    wait_for(settled, "the LeaderWorkerSet's pod to run, and all owners to be served", limit=120)
+
+
 def _owners(item: Json) -> list[tuple[str, str, str, bool]]:
     return [(owner["group"], owner["kind"], owner["name"], owner["read"]) for owner in item["owners"]]
 
@@ -133,11 +144,7 @@ def _owners(item: Json) -> list[tuple[str, str, str, bool]]:
 def test_the_tree_from_a_custom_kind_down_to_pods(plane: ControlPlane, tmp_path: Path) -> None:
     """Issue 6, item 1. The scheduler holds the first group back until the second is there: minGroupCount is 2."""
     api = plane.api()
-    wait_for(
-        lambda: _workloads(plane, tmp_path)["serve"]["state"] == "Running",
-        "the LeaderWorkerSet's pod to run",
-        limit=120,
-    )
+    _settle(plane, tmp_path)
     tune = _workloads(plane, tmp_path)["tune"]
     assert _owners(tune) == [
         ("trainer.kubeflow.org", "TrainJob", "tune", True),
@@ -172,18 +179,14 @@ def test_the_tree_from_a_custom_kind_down_to_pods(plane: ControlPlane, tmp_path:
         screen.press("esc")
         _group(api, "tune-worker", "tune", "worker", parent="tune")
         api.create(_pod("tune-worker-0", "tune-worker"))
-        screen.see(r"▸ TrainJob/tune +Running +2 2 of 2")  # nothing needs a look: it folds
+        screen.see(r"▸ TrainJob/tune +Running +2 2 of 2", limit=200)  # nothing needs a look: it folds
         screen.press("q")
     (composite,) = _workloads(plane, tmp_path)["tune"]["children"]
     assert (composite["state"], composite["readyGroups"]) == ("Running", 2)
 
 
 def test_the_tree_as_it_is_printed(plane: ControlPlane, tmp_path: Path) -> None:
-    wait_for(
-        lambda: _workloads(plane, tmp_path)["serve"]["state"] == "Running",
-        "the LeaderWorkerSet's pod to run",
-        limit=120,
-    )
+    _settle(plane, tmp_path)
     answer = _ktui(plane, tmp_path, "serve")
     assert (answer.returncode, answer.stderr) == (0, "")
     drawn = [" ".join(line.split()[1:2]) for line in answer.stdout.splitlines()[1:]]
@@ -192,6 +195,7 @@ def test_the_tree_as_it_is_printed(plane: ControlPlane, tmp_path: Path) -> None:
 
 def test_owners_that_may_not_be_read_are_shown_by_their_names(plane: ControlPlane, tmp_path: Path) -> None:
     """The viewer's role names no kinds that own Workloads."""
+    _settle(plane, tmp_path)
     item = _workloads(plane, tmp_path, "--context", "viewer")["serve"]
     assert _owners(item) == [("leaderworkerset.x-k8s.io", "LeaderWorkerSet", "serve", False)]
     assert "leaderworkersets" in item["owners"][0]["notRead"]
@@ -201,6 +205,7 @@ def test_owners_that_may_not_be_read_are_shown_by_their_names(plane: ControlPlan
 
 def test_an_owner_that_goes_is_said_to_be_gone(plane: ControlPlane, tmp_path: Path) -> None:
     """The Workload names it still, and stays as nobody collects it: its reference to the JobSet is by name only."""
+    _settle(plane, tmp_path)
     api = plane.api()
     ref = {"apiGroup": "jobset.x-k8s.io", "kind": "JobSet", "name": "brief"}
     template = {"name": "all", "schedulingPolicy": {"gang": {"minCount": 1}}}
