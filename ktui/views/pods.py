@@ -70,7 +70,7 @@ class PodsView(ObjectsView):
     columns = (
         Column("namespace", "NAMESPACE", 9, 1, priority=4),
         Column("pod", "POD", 18, 4, priority=9),
-        Column("status", "STATUS", 11, 0, priority=8),
+        Column("status", "STATUS", 11, 1, priority=8),
         Column("node", "NODE", 10, 2, priority=6),
         Column("gang", "GANG", 10, 2, priority=3),
         Column("age", "AGE", 6, 0, priority=5, kind="age"),
