@@ -107,8 +107,11 @@ class Catalog:
         self._look_for_rules()
         ids = {s.pool_id for s in self._cluster.slices_on(node)}
         pools = (pool for pool_id in ids if (pool := self._cluster.pool(pool_id)) is not None)
-        self._pools_of[node] = {pool.id: None for pool in pools if pool.node == node}
-        self._set(node)
+        if found := {pool.id: None for pool in pools if pool.node == node}:
+            self._pools_of[node] = found
+            self._set(node)
+        elif self._pools_of.pop(node, None) is not None:
+            self._unset(node)
 
     def edited(self, edits: Edits, nodes: Iterable[str]) -> Catalog:
         """The same with other edits, of which only these nodes, and what several nodes reach, are concerned. Kinds and rooms
@@ -133,13 +136,16 @@ class Catalog:
     def _set(self, node: str) -> None:
         pools = (self._cluster.pool(pool_id) for pool_id in sorted(self._pools_of[node]))
         number = self._number(tuple(self._pool_room(pool) for pool in pools if pool is not None))
-        before = self.on_node.get(node)
+        self._unset(node)
+        self.on_node[node] = number
+        self.nodes_with.setdefault(number, {})[node] = None
+
+    def _unset(self, node: str) -> None:
+        before = self.on_node.pop(node, None)
         if before is not None:
             del self.nodes_with[before][node]
             if not self.nodes_with[before]:
                 del self.nodes_with[before]
-        self.on_node[node] = number
-        self.nodes_with.setdefault(number, {})[node] = None
 
     def _number(self, room: Room) -> int:
         number = self._room_numbers.get(room)

@@ -294,17 +294,21 @@ class Supply:
     def may_run(self, part: Part, without: Without, node: str) -> bool:
         """Whether nothing but resources and devices keeps the pods off the node."""
         if "placement" in without:
-            return not self.knows_nodes or self.node(node) is not None  # one that is gone takes nobody
+            return self._is_there(node)
         key = (part.demand.placement, part.demand.bound_by)
         known = self._allowed.setdefault(key, {})
         if (allowed := known.get(node)) is None:
             allowed = known[node] = self._may_run(part, node)
         return allowed
 
+    def _is_there(self, node: str) -> bool:
+        """Whether it is one of `nodes`: one that is gone takes nobody."""
+        return self.node(node) is not None if self.knows_nodes else node in self.catalog(()).on_node
+
     def _may_run(self, part: Part, node: str) -> bool:
         found = self.node(node)
         if found is None:
-            return not self.knows_nodes
+            return self._is_there(node)
         return not obstacles(part.pod, found) and all(matches_selector(s, found) for s in part.demand.bound_by)
 
     def split(self, demand: PodDemand, node: str) -> tuple[tuple[tuple[str, int], ...], tuple[ClaimDemand, ...]]:

@@ -42,6 +42,19 @@ def test_what_is_kept_is_what_would_be_found_anew(course: list[worlds.Step]) -> 
             told[key] = now
 
 
+def test_a_node_known_by_its_devices_alone_goes_with_the_last_of_them() -> None:
+    """Of Nodes none is there, or may be read: those that devices are published for are all that is known."""
+    words = b.condition("PodGroupScheduled", "False", "Unschedulable", "minCount (1) cannot be satisfied")
+    group = b.group("g", 1, status={"conditions": [words]})
+    gone = b.piece("s", nodeName="node-1")
+    pod = b.pod("p", spec={"schedulingGroup": {"podGroupName": "g"}})
+    cluster = b.cluster_of(group, pod, gone)
+    kept, key = Diagnoses(cluster), ("ml", "g")
+    before = kept.of(key)
+    cluster.apply(b.deleted(gone))
+    assert kept.of(key) == Diagnoses(cluster).of(key) != before
+
+
 def test_a_gang_that_is_gone_has_no_diagnosis() -> None:
     cluster = b.cluster_of(b.group("g", 1))
     diagnoses = diagnoses_of(cluster)
