@@ -57,6 +57,9 @@ class Chronicler:
         self._touched: dict[Key, None] = {}  # gangs to be counted
         self._health: dict[DeviceId, str] = {}  # of devices whose health was reported anew, the last word
         self._moved = True  # with the present frame a gang may have come into another state
+        self._is_known: bool | None = (
+            None  # whether the kind that the present frame is about had been listed; None: not asked yet
+        )
         self._uncounted: set[Key] | None = None  # gangs of the first lists; None before all of these are in
 
     def steps(self, frame: Frame, at: float) -> Iterator[Dirty]:
@@ -73,6 +76,7 @@ class Chronicler:
             self._see_stream(frame)
         started = self._uncounted is not None
         self._moved = not isinstance(frame, Changed)
+        self._is_known = None
         for dirty in self._cluster.steps(frame, self._see):
             if started and self._moved:
                 self._touched.update(dict.fromkeys(sorted(dirty.gangs)))
@@ -132,7 +136,9 @@ class Chronicler:
 
     def _see(self, delta: Delta) -> None:
         self._moved = self._moved or not _leaves_its_gang(delta)
-        if not self._cluster.synced(delta.kind):
+        if self._is_known is None:
+            self._is_known = self._cluster.synced(delta.kind)
+        if not self._is_known:
             return
         match delta.old, delta.new:
             case (Pod() as pod, None):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ktui.cluster.allocation import devices_of, holders, users
+from ktui.cluster.allocation import ContainerDevices, devices_of, holders, users
 from ktui.cluster.state import Cluster
 from ktui.model.pod import AllocatedResourceStatus, Pod
 from ktui.model.resourceslice import DeviceId
@@ -22,13 +22,16 @@ class Health(NamedTuple):
     message: str
 
 
-def pod_health(cluster: Cluster, pod: Pod) -> dict[DeviceId, Health]:
-    """Health of the pod's devices, for those that can be told apart; the worst where containers differ."""
+def pod_health(
+    cluster: Cluster, pod: Pod, found_devices: tuple[ContainerDevices, ...] | None = None
+) -> dict[DeviceId, Health]:
+    """Health of the pod's devices, for those that can be told apart; the worst where containers differ. `found_devices` is what
+    `devices_of` says, if it was asked already: it is most of the work."""
     found: dict[DeviceId, Health] = {}
     statuses = {s.name: s.allocated_resources_status or () for s in pod.status.container_statuses or ()}
     if not any(statuses.values()):
         return found
-    for container in devices_of(cluster, pod):
+    for container in devices_of(cluster, pod) if found_devices is None else found_devices:
         for entry in statuses.get(container.name, ()):
             devices = [use.device for use in container.devices if _is_about(entry, use.claim, use.result.request)]
             for device, report in _paired(entry, devices).items():

@@ -87,7 +87,7 @@ class PodsView(ObjectsView):
         devices = _distinct(found)
         taints = [t for device in devices if (t := worst(taints_of(cluster, device))) is not None]
         bad = any(t.effect == "NoExecute" for t in taints)
-        health = pod_health(cluster, pod)
+        health = pod_health(cluster, pod, found)
         unhealthy = any(h.health == "Unhealthy" for h in health.values())
         waiting = [f"{name}: {why}" for container in found for name, why in container.waiting]
         shown, style = _devices_cell(

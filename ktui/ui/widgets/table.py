@@ -80,6 +80,10 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         self._headings: tuple[Heading, ...] = ()
         self._lines: dict[int, _Shown | Heading | None] = {}  # by screen line, as last drawn
         self._strips: dict[tuple[RowKey, str, bool, bool, bool], tuple[Row, Strip]] = {}
+        self._wrapped: tuple[tuple[Line, ...], int, list[Line]] = (), 0, []  # the placeholder, for a width
+        self._blanks: dict[
+            tuple[Line, int], Strip
+        ] = {}  # lines without a row: most of them while lists come, ten times a second
         self._under_cursor: RowKey | None = None
         self._was_empty = True
 
@@ -236,10 +240,22 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
     def _blank(self, y: int, width: int) -> Strip:
         """A line below the rows; part of the placeholder when there are none."""
         empty = self._model is None or not len(self._model.index)
-        lines = [part for line in self._placeholder for part in wrap(line, width - _GUTTER)] if empty else []
+        if self._wrapped[:2] != (self._placeholder, width):
+            self._wrapped = (
+                self._placeholder,
+                width,
+                [w for line in self._placeholder for w in wrap(line, width - _GUTTER)],
+            )
+        lines = self._wrapped[2] if empty else []
         line = lines[y - 2] if 0 <= y - 2 < len(lines) else ()
-        pieces = [Piece("", self.ink(), _GUTTER), *(Piece(cell.text, self.ink(cell.style)) for cell in line)]
-        return strip(pieces, width, self.ink(), ascii_only=self.glyphs.ascii)
+        known = self._blanks.get((line, width))
+        if known is None:
+            pieces = [Piece("", self.ink(), _GUTTER), *(Piece(cell.text, self.ink(cell.style)) for cell in line)]
+            known = strip(pieces, width, self.ink(), ascii_only=self.glyphs.ascii)
+            if len(self._blanks) >= _STRIPS:
+                self._blanks.clear()
+            self._blanks[line, width] = known
+        return known
 
     def _shown(self, y: int) -> _Shown | Heading | None:
         """What belongs on a screen line; None below the last row."""
@@ -299,6 +315,7 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
     def notify_style_update(self) -> None:
         super().notify_style_update()
         self._strips.clear()
+        self._blanks.clear()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
