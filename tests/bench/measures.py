@@ -96,13 +96,13 @@ class Bench:
             for key in _KEYS:
                 answers.append(terminal.answer_to(key) * 1000)
                 terminal.watch(_BETWEEN_KEYS_SECONDS)
-            terminal.wait_for(re.compile(f"of {length}"), after=FULL_SCREEN, limit=60)
+            terminal.wait_for(re.compile(length), after=FULL_SCREEN, limit=60)
             return Figures(answers, _quit(terminal, _LONG_RUN_SECONDS))
 
     def _moves(self, keys: list[str], length: str, size: tuple[int, int], *arguments: str) -> Figures:
         """Each from a key to the last that is drawn for it, in the middle of a recording that is known whole."""
         with self._terminal(size, *arguments, "--at", "800") as terminal:
-            terminal.wait_for(re.compile(f"of {length}"), after=FULL_SCREEN, limit=90)
+            terminal.wait_for(re.compile(length), after=FULL_SCREEN, limit=90)
             terminal.press(" ")
             terminal.watch(_SETTLE_SECONDS * 4)
             moves = [terminal.last_answer_to(key, silence=_SETTLE_SECONDS) * 1000 for key in keys]
