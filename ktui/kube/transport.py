@@ -163,7 +163,17 @@ class Transport:
         """
         total = self.timers.short_get if timeout is None and stall is None else timeout
         limits = aiohttp.ClientTimeout(total=total, connect=self.timers.connect, sock_read=stall)
-        asked = _Request(method, path, params, body, headers, limits)
+        return await self._whole(_Request(method, path, params, body, headers, limits), limit)
+
+    async def scrape(self, path: str, *, timeout: float, limit: int) -> bytes:
+        """The metrics page of a pod, through the API server's proxy: `path` ends in /proxy/metrics. Plain text, `limit` bytes at
+        most, within `timeout` seconds. Raises like `request`; what it raises may be in the pod's words."""
+        limits = aiohttp.ClientTimeout(total=timeout, connect=self.timers.connect)
+        asked = _Request("GET", path, None, None, {"Accept": "text/plain"}, limits, proxied=True)
+        return (await self._whole(asked, limit)).body
+
+    async def _whole(self, asked: _Request, limit: int) -> Response:
+        """Send, and read all of the answer."""
         with journaled(asked.words, self.clock.monotonic) as note:
             async with self._exchange(asked) as (response, _):
                 note(str(response.status))
@@ -172,20 +182,6 @@ class Transport:
                 answer = await self._read(response, asked, limit)
             note(f"{len(answer)} bytes")
         return Response(response.status, response.headers, answer)
-
-    async def scrape(self, path: str, *, timeout: float, limit: int) -> bytes:
-        """The metrics page of a pod, through the API server's proxy: `path` ends in /proxy/metrics. Plain text, `limit` bytes at
-        most, within `timeout` seconds. Raises like `request`; what it raises may be in the pod's words."""
-        limits = aiohttp.ClientTimeout(total=timeout, connect=self.timers.connect)
-        asked = _Request("GET", path, None, None, {"Accept": "text/plain"}, limits, proxied=True)
-        with journaled(asked.words, self.clock.monotonic) as note:
-            async with self._exchange(asked) as (response, _):
-                note(str(response.status))
-                if response.status >= 400:
-                    await self._refuse(response, asked)
-                page = await self._read(response, asked, limit)
-            note(f"{len(page)} bytes")
-        return page
 
     @asynccontextmanager
     async def stream(self, path: str, params: Params) -> AsyncIterator[Stream]:

@@ -11,14 +11,12 @@ import argparse
 import gzip
 import json
 import os
-import pty
 import re
 import select
 import signal
 import statistics
 import sys
 import tempfile
-import termios
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,6 +29,7 @@ import pyte
 
 from ktui import resources
 from tests.bench import machine, recorded, subject
+from tests.bench.terminal import start
 
 RATE: Final = 20_000  # bytes a second
 DELAY: Final = 0.075  # seconds each way
@@ -106,13 +105,7 @@ class RemoteTerminal:
         self.arrived = 0  # bytes
         self.most_waiting = 0  # bytes, in the buffer before the line
         self.last_at = 0.0
-        self._pid, self._fd = pty.fork()
-        if self._pid == 0:
-            try:
-                termios.tcsetwinsize(0, (rows, columns))
-                os.execve(command[0], list(command), dict(environment))
-            finally:
-                os._exit(127)
+        self._pid, self._fd = start(command, environment, columns, rows)
 
     def __enter__(self) -> Self:
         return self

@@ -53,6 +53,19 @@ class Idle:
     bytes: float
 
 
+def start(command: Sequence[str], environment: Mapping[str, str], columns: int, rows: int) -> tuple[int, int]:
+    """A command on a new terminal: its process id, and the file of the terminal's other side."""
+    pid, file = pty.fork()
+    if pid == 0:
+        try:
+            termios.tcsetwinsize(0, (rows, columns))
+            os.execve(command[0], list(command), dict(environment))
+        finally:
+            # Whatever happened, a second copy of this program must not go on.
+            os._exit(127)
+    return pid, file
+
+
 class Terminal:
     """A command on a terminal of `columns` x `rows`; use it as a context manager, so that nothing is left running."""
 
@@ -62,14 +75,7 @@ class Terminal:
         self._output = bytearray()
         self._arrived: list[tuple[int, float]] = []
         self._started = time.perf_counter()
-        self._pid, self._fd = pty.fork()
-        if self._pid == 0:
-            try:
-                termios.tcsetwinsize(0, (rows, columns))
-                os.execve(command[0], list(command), dict(environment))
-            finally:
-                # Whatever happened, a second copy of this program must not go on.
-                os._exit(127)
+        self._pid, self._fd = start(command, environment, columns, rows)
         self._ended: Ended | None = None
 
     @property
