@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
+from ktui.cluster.dirty import Dirty
 from ktui.cluster.gangs import GangState, gang, gang_keys, pod_scheduled
 from ktui.cluster.health import Health, pod_health
 from ktui.cluster.joins import alike
 from ktui.cluster.preemption import preempted
-from ktui.cluster.state import Cluster, Dirty
+from ktui.cluster.state import Cluster
 from ktui.cluster.store import Delta
 from ktui.cluster.timeline import Change, Timeline, What
 from ktui.model.autoscaler import HorizontalPodAutoscaler

@@ -1,4 +1,4 @@
-"""What objects are joined by: the values that they have in the indexes of `ktui.cluster.state`.
+"""What objects are joined by: the values that they have in the indexes of `ktui.cluster.indexes`.
 
 Tuples, most often of one value or none: these are asked for on every change.
 """

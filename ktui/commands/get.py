@@ -10,7 +10,8 @@ from typing import Final, cast
 import orjson
 from msgspec import structs
 
-from ktui.cluster.state import Cluster, Entity
+from ktui.cluster.dirty import Entity
+from ktui.cluster.state import Cluster
 from ktui.cluster.usage import exporter_of, offers
 from ktui.commands import labels
 from ktui.commands.printing import table

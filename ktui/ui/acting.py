@@ -37,7 +37,7 @@ from ktui.views.targets import devices_behind
 if TYPE_CHECKING:
     from ktui.actions.audit import AuditContext
     from ktui.actions.desk import Desk
-    from ktui.cluster.state import Entity
+    from ktui.cluster.dirty import Entity
     from ktui.cluster.taints import TaintKey
     from ktui.model.meta import Key
     from ktui.model.resourceslice import DeviceId

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ktui.cluster.state import Dirty, Entity
+from ktui.cluster.dirty import Dirty, Entity
 from ktui.ui.rowindex import Filter
 from ktui.ui.session import Session
 from ktui.ui.viewmodel import ViewModel

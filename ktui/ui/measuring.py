@@ -7,7 +7,8 @@ from typing import cast
 
 from msgspec import Struct
 
-from ktui.cluster.state import Cluster, Entity
+from ktui.cluster.dirty import Entity
+from ktui.cluster.state import Cluster
 from ktui.cluster.usage import exporter_of
 from ktui.model.meta import Key
 from ktui.model.resourceslice import DeviceId, PoolId

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, cast
 
-from ktui.cluster.state import Cluster, Entity
+from ktui.cluster.dirty import Entity
+from ktui.cluster.state import Cluster
 from ktui.model.frame import ActionTaken, Changed, Frame, Mark
 from ktui.model.meta import Key
 from ktui.model.pod import Pod

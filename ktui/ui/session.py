@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 from msgspec import Struct
 
 from ktui.cluster.changes import Chronicler, chronicle
+from ktui.cluster.dirty import Dirty
 from ktui.cluster.moment import Moment
-from ktui.cluster.state import Cluster, Dirty
+from ktui.cluster.state import Cluster
 from ktui.cluster.timeline import Change, Timeline
 from ktui.diagnose.diagnoses import diagnoses_of
 from ktui.model.frame import Frame, Listed

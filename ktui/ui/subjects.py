@@ -7,8 +7,9 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
+from ktui.cluster.dirty import Entity, TriageKey
 from ktui.cluster.sources import GANG_KINDS, gang_source, object_key
-from ktui.cluster.state import Cluster, Entity, TriageKey
+from ktui.cluster.state import Cluster
 from ktui.model.meta import Key, Object
 from ktui.model.resourceslice import DeviceId
 from ktui.ui.session import Reading, Session

@@ -9,7 +9,8 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from ktui.cluster.state import Cluster, Entity
+from ktui.cluster.dirty import Entity
+from ktui.cluster.state import Cluster
 from ktui.diagnose.account import Account
 from ktui.diagnose.diagnoses import diagnoses_of
 from ktui.views import why

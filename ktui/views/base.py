@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_che
 from msgspec import Struct
 
 if TYPE_CHECKING:  # widgets need cells before the first paint, and nothing of the state
-    from ktui.cluster.state import Cluster, Entity
+    from ktui.cluster.dirty import Entity
+    from ktui.cluster.state import Cluster
 
 Style = Literal["", "dim", "ok", "warn", "bad", "accent"]
 RowKey: TypeAlias = Hashable

@@ -17,7 +17,7 @@ from ktui.views.targets import devices_behind, row_behind
 from ktui.views.timeline import target
 
 if TYPE_CHECKING:
-    from ktui.cluster.state import Entity
+    from ktui.cluster.dirty import Entity
 
 _SHOWN = 500
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ktui.cluster.state import Entity
+from ktui.cluster.dirty import Entity
 from ktui.views import autoscalers, claims, devices, gangs, pods, taints, timeline, triage, workloads
 from ktui.views.base import View
 

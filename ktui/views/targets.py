@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import cast
 
 from ktui.cluster.allocation import devices_of
+from ktui.cluster.dirty import Entity, TriageKey
 from ktui.cluster.lineage import TreeKey
-from ktui.cluster.state import Cluster, Entity, TriageKey
+from ktui.cluster.state import Cluster
 from ktui.cluster.taints import TaintKey
 from ktui.model.resourceslice import DeviceId
 from ktui.model.taintrule import DeviceTaintRule

@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final, cast
 
+from ktui.cluster.dirty import Entity
 from ktui.cluster.gangs import display_name
-from ktui.cluster.state import Cluster, Entity
+from ktui.cluster.state import Cluster
 from ktui.cluster.taints import scope
 from ktui.cluster.timeline import Change, What
 from ktui.model.kinds import KINDS

@@ -11,9 +11,10 @@ from typing import Final, NamedTuple, cast
 
 from ktui.cluster.census import census_of
 from ktui.cluster.devices import DeviceInfo, device_ids, device_info, may_be_in_trouble
+from ktui.cluster.dirty import TriageKey
 from ktui.cluster.gangs import Gang, display_name, gang, gang_keys
 from ktui.cluster.pools import Pool
-from ktui.cluster.state import Cluster, TriageKey
+from ktui.cluster.state import Cluster
 from ktui.cluster.taints import EffectiveTaint, worst
 from ktui.diagnose.diagnoses import diagnoses_of
 from ktui.diagnose.gang import troubles

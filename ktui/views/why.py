@@ -8,9 +8,10 @@ from typing import Final, Literal, NamedTuple
 
 from msgspec import to_builtins
 
+from ktui.cluster.dirty import Entity
 from ktui.cluster.gangs import display_name, gang, gang_keys
 from ktui.cluster.sources import gang_key, object_key
-from ktui.cluster.state import Cluster, Entity
+from ktui.cluster.state import Cluster
 from ktui.diagnose.account import Account, Asked, account_of_gang, account_of_pod
 from ktui.diagnose.diagnoses import Diagnoses
 from ktui.diagnose.diagnosis import Diagnosis, Evidence, Funnel

@@ -23,7 +23,7 @@ import msgspec
 from msgspec import Struct, field
 
 from ktui import cli
-from ktui.cluster.state import Entity
+from ktui.cluster.dirty import Entity
 from ktui.model.decode import decode_event
 from ktui.model.frame import Changed
 from ktui.model.kinds import KINDS

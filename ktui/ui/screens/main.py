@@ -38,7 +38,7 @@ from ktui.ui.widgets.table import RowTable
 from ktui.views.base import Cell, Line
 
 if TYPE_CHECKING:
-    from ktui.cluster.state import Entity
+    from ktui.cluster.dirty import Entity
     from ktui.model.meta import Key
     from ktui.ui.acting import Actor
     from ktui.ui.deck import Deck

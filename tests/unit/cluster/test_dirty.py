@@ -11,7 +11,8 @@ from collections.abc import Hashable, Iterator
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from ktui.cluster.state import Cluster, Entity
+from ktui.cluster.dirty import Entity
+from ktui.cluster.state import Cluster
 from ktui.diagnose.diagnoses import diagnoses_of
 from ktui.model.frame import Frame
 from ktui.model.kinds import KINDS

@@ -6,8 +6,9 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ktui.cluster.dirty import Dirty
 from ktui.cluster.moment import Moment
-from ktui.cluster.state import Cluster, Dirty
+from ktui.cluster.state import Cluster
 from ktui.model.kinds import KINDS
 from tests.unit import builders as b
 from tests.unit.cluster import worlds

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ktui.cluster.dirty import Dirty
 from ktui.cluster.index import Index
-from ktui.cluster.state import Cluster, Dirty
+from ktui.cluster.state import Cluster
 from ktui.model.frame import Changed, Listed, Mark, Source, StreamPhase, StreamState
 from ktui.model.kinds import KINDS
 from ktui.model.meta import Object

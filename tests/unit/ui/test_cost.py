@@ -12,7 +12,8 @@ from functools import partial
 
 import pytest
 
-from ktui.cluster.state import Cluster, Entity
+from ktui.cluster.dirty import Entity
+from ktui.cluster.state import Cluster
 from ktui.model.kinds import KINDS
 from ktui.model.pod import Pod
 from ktui.ui.deck import Deck

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from ktui.cluster.dirty import Entity
 from ktui.cluster.preemption import victims_of
-from ktui.cluster.state import Cluster, Entity
+from ktui.cluster.state import Cluster
 from ktui.model.event import Event
 from ktui.model.meta import Key, Object
 from ktui.model.pod import Pod

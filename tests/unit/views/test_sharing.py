@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ktui.cluster.state import Cluster, Entity
+from ktui.cluster.dirty import Entity
+from ktui.cluster.state import Cluster
 from ktui.views.registry import VIEWS
 from tests.unit import builders as b
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from ktui.cluster.devices import device_ids, device_info, may_be_in_trouble
-from ktui.cluster.state import Cluster, TriageKey
+from ktui.cluster.dirty import TriageKey
+from ktui.cluster.state import Cluster
 from ktui.model.meta import Object
 from ktui.views.base import Parted
 from ktui.views.triage import VIEW

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 from ktui.cluster.devices import DeviceState
-from ktui.cluster.state import Cluster, Entity
+from ktui.cluster.dirty import Entity
+from ktui.cluster.state import Cluster
 from ktui.model.kinds import KINDS
 from ktui.model.meta import Object
 from ktui.model.podstatus import status_word

@@ -1,0 +1,148 @@
+"""What is known of a cluster, and how to look it up: objects by key, by what they are joined by, and how their sources do.
+
+Nothing here changes anything but `reindex`, which `ktui.cluster.state` calls for every change.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import TypeVar, cast
+
+from ktui.cluster.indexes import Indexes
+from ktui.cluster.lineage import Lineage
+from ktui.cluster.moment import Moment, Stream
+from ktui.cluster.pools import Pool, PublishedDevice, assemble
+from ktui.cluster.store import Delta
+from ktui.model.claim import ResourceClaim
+from ktui.model.event import Event
+from ktui.model.meta import Key, Object
+from ktui.model.pod import Pod
+from ktui.model.podgroup import PodGroup
+from ktui.model.resourceslice import DeviceId, PoolId, ResourceSlice
+from ktui.model.taintrule import DeviceTaintRule
+from ktui.model.workload import Workload
+
+O = TypeVar("O", bound=Object)  # noqa: E741 - the conventional name of an object type
+
+
+class Inventory(Indexes):
+    """`moment` has the stores and the streams."""
+
+    def __init__(self, moment: Moment) -> None:
+        super().__init__()
+        self.stores = moment.stores
+        self.streams = moment.streams
+        self.lineage = Lineage(self.stores)
+        self._pools: dict[PoolId, Pool | None] = {}
+
+    def reindex(self, delta: Delta) -> None:
+        super().reindex(delta)
+        self.lineage.update(delta)
+        for obj in (delta.old, delta.new):
+            if isinstance(obj, ResourceSlice):
+                self._pools.pop(obj.pool_id, None)
+
+    def pod(self, key: Key) -> Pod | None:
+        return cast("Pod | None", self.stores["Pod"].get(key))
+
+    def claim(self, key: Key) -> ResourceClaim | None:
+        return cast("ResourceClaim | None", self.stores["ResourceClaim"].get(key))
+
+    def group(self, key: Key) -> PodGroup | None:
+        return cast("PodGroup | None", self.stores["PodGroup"].get(key))
+
+    def workload(self, key: Key) -> Workload | None:
+        return cast("Workload | None", self.stores["Workload"].get(key))
+
+    def all(self, kind: type[O]) -> Iterable[O]:
+        """Every object of a kind, in the order they came."""
+        return cast("Iterable[O]", self.stores[kind.__name__].objects.values())
+
+    def members(self, gang: Key) -> Iterator[Pod]:
+        """The pods that name the gang."""
+        return (pod for key in self.pods_by_group[gang] if (pod := self.pod(key)) is not None)
+
+    def pool(self, pool_id: PoolId) -> Pool | None:
+        """The pool as its slices tell it; kept until one of them changes."""
+        if pool_id not in self._pools:
+            self._pools[pool_id] = assemble(pool_id, self.slices_of(pool_id))
+        return self._pools[pool_id]
+
+    def slices_of(self, pool_id: PoolId) -> Iterator[ResourceSlice]:
+        """The slices of a pool, of whatever generation."""
+        store = self.stores["ResourceSlice"]
+        return (s for key in self.slices_by_pool[pool_id] if isinstance(s := store.get(key), ResourceSlice))
+
+    def slices_on(self, node: str) -> Iterator[ResourceSlice]:
+        """The slices that are for this node alone."""
+        store = self.stores["ResourceSlice"]
+        return (s for key in self.slices_by_node[node] if isinstance(s := store.get(key), ResourceSlice))
+
+    def pools(self) -> Iterator[Pool]:
+        return (pool for pool_id in list(self.slices_by_pool.values()) if (pool := self.pool(pool_id)) is not None)
+
+    def device(self, device_id: DeviceId) -> PublishedDevice | None:
+        """The device as published, None when no current slice has it."""
+        pool = self.pool(device_id[:2])
+        return pool.devices.get(device_id[2]) if pool else None
+
+    def rules_of(self, device: DeviceId) -> list[DeviceTaintRule]:
+        """The rules that taint the device, by name. Costs the same however many rules there are for other devices."""
+        if not self.rules_by_selection:
+            return []
+        driver, pool, name = device
+        selections = itertools.product((None, driver), (None, pool), (None, name))
+        keys = sorted(key for selection in selections for key in self.rules_by_selection[selection])
+        store = self.stores["DeviceTaintRule"]
+        return [rule for key in keys if isinstance(rule := store.get(key), DeviceTaintRule)]
+
+    def devices_of_rule(self, rule: DeviceTaintRule) -> Iterator[DeviceId]:
+        """Every device the rule taints, in no order: published ones, then allocated ones that are published no longer. An
+        exact rule gives its device even when nobody knows it."""
+        selector = rule.spec.device_selector
+        if selector is None:
+            return
+        if exact := rule.exact:
+            yield exact
+            return
+        for pool_id in self.slices_by_pool.values():
+            if (selector.driver or pool_id[0], selector.pool or pool_id[1]) == pool_id and (pool := self.pool(pool_id)):
+                yield from (device for name in pool.devices if rule.matches(device := (*pool_id, name)))
+        for device in self.claims_by_device.values():
+            if rule.matches(device) and self.device(device) is None:
+                yield device
+
+    def events_of(self, uid: str) -> Iterator[Event]:
+        """Events about the object with this uid, as stored (unordered)."""
+        store = self.stores["Event"]
+        return (event for key in self.events_by_uid[uid] if isinstance(event := store.get(key), Event))
+
+    def preemptions_by(self, uid: str) -> Iterator[Event]:
+        """Events about pods that were preempted for the object with this uid (unordered)."""
+        store = self.stores["Event"]
+        return (event for key in self.events_by_preemptor[uid] if isinstance(event := store.get(key), Event))
+
+    def streams_of(self, kinds: Iterable[str]) -> list[Stream]:
+        """The streams that stand for these kinds now. Where all namespaces together are forbidden and single ones are
+        watched instead, those."""
+        wanted = frozenset(kinds)
+        found = [s for s in self.streams.values() if s.source.kind in wanted and s.phase != "stopped"]
+        narrowed = {s.source.kind for s in found if s.source.namespace}
+        return [s for s in found if s.source.namespace or s.source.kind not in narrowed or s.phase != "no-access"]
+
+    def synced(self, *kinds: str) -> bool:
+        """Whether a complete list of every kind has arrived at least once, or the cluster does not serve the kind at all."""
+        return all(
+            (streams := self.streams_of((kind,))) and all(s.synced or s.phase == "absent" for s in streams)
+            for kind in kinds
+        )
+
+    def sees_all(self, kind: str) -> bool:
+        """Whether the objects of all namespaces are known: only then is what nobody claims free."""
+        return any(s.synced and not s.source.namespace and not s.source.selector for s in self.streams_of((kind,)))
+
+    def readable(self, kind: str) -> bool:
+        """Whether the state of the kind is known and current enough to say that something does not exist."""
+        streams = self.streams_of((kind,))
+        return bool(streams) and all(s.synced and s.phase in ("watching", "quiet", "polling") for s in streams)
