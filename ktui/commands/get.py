@@ -18,6 +18,7 @@ from ktui.commands.printing import table
 from ktui.commands.source import Filled, Measure, fill
 from ktui.commands.trees import drawn
 from ktui.errors import KtuiError, UsageError
+from ktui.kube.picked import Picked
 from ktui.model.kinds import KINDS
 from ktui.model.resourceslice import DeviceId
 from ktui.model.usage import Wanted
@@ -28,8 +29,6 @@ from ktui.views.registry import VIEWS
 JSON_VERSION = 1
 _MEASURED: Final = ("json", "wide")
 """Forms that have room for figures of what is used."""
-_ROWS_OF: Final = {"gangs": ("PodGroup", "Workload")}
-"""Kinds, among those that a view joins, without which there is nothing to show."""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -43,7 +42,11 @@ def run(args: argparse.Namespace) -> int:
     if args.selector and view.id in ("devices", "timeline"):
         raise UsageError(f"{view.title.lower()} have no labels to select by")
     filled = fill(
-        args, view.kinds + view.joins, timeline=view.id == "timeline", measure=_measure(view, name, args.output)
+        args,
+        needed(view, args.output),
+        timeline=view.id == "timeline",
+        measure=_measure(view, name, args.output),
+        picked=picked(view, args.selector or "", name or ""),
     )
     _check_readable(filled.cluster, view)
     rows = [row for row in _rows(view, filled, name) if matches(view.labels(filled.cluster, row.key))]
@@ -55,6 +58,23 @@ def run(args: argparse.Namespace) -> int:
     _print(args.output, view, filled, rows)
     _warn_unreadable(filled.cluster, view)
     return 0
+
+
+def needed(view: View, form: str) -> tuple[str, ...]:
+    """The kinds that this form shows something of."""
+    match form:
+        case "json":
+            return view.kinds + view.joins
+        case "name":
+            return view.kinds + view.makers
+        case _:
+            return view.kinds + tuple(kind for kind in view.joins if kind not in view.unseen)
+
+
+def picked(view: View, selector: str, name: str) -> Picked | None:
+    """What the server can choose for us. All rows are looked at again here, which have others besides in some views."""
+    labels, name = (selector if view.labelled else ""), (name if view.named else "")
+    return Picked(view.named or view.labelled, labels, name) if labels or name else None
 
 
 def _rows(view: View, filled: Filled, name: str | None) -> Iterator[Row]:
@@ -122,7 +142,7 @@ def _where(view: View, filled: Filled) -> str:
 
 def _off(cluster: Cluster, view: View) -> Iterable[str]:
     """What the cluster would have to turn on before there can be rows: a gate and an API."""
-    streams = cluster.streams_of(_ROWS_OF.get(view.id, ()))
+    streams = cluster.streams_of(kind for kind in view.makers if not KINDS[kind].program)
     return dict.fromkeys(KINDS[stream.source.kind].enable for stream in streams if stream.phase == "absent")
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ktui.cluster.state import Cluster
 from ktui.errors import UsageError
+from ktui.kube.picked import Picked
 from ktui.model.kinds import KINDS
 from ktui.model.usage import Wanted
 from ktui.ui.safe import safe
@@ -39,17 +40,18 @@ def fill(
     timeline: bool = False,
     everywhere: bool = False,
     measure: Measure | None = None,
+    picked: Picked | None = None,
 ) -> Filled:
     """Read what the command needs, with the timeline up to that moment if wanted. `everywhere`: of all namespaces, as far as
-    that is allowed, whichever is asked for. `measure`: with figures of what is used, which no recording has. Raises KtuiError
-    when it cannot."""
+    that is allowed, whichever is asked for. `measure`: with figures of what is used, which no recording has. `picked`: of one
+    kind only these; a recording has all of them. Raises KtuiError when it cannot."""
     if getattr(args, "at", None) is not None and not getattr(args, "recording", None):
         raise UsageError("--at goes with --recording")
     if getattr(args, "recording", None):
         return _from_recording(args, timeline=timeline)
     if timeline:
         raise UsageError("one look at a cluster sees no changes: the timeline needs --recording FILE")
-    return asyncio.run(_from_cluster(args, kinds, everywhere=everywhere, measure=measure))
+    return asyncio.run(_from_cluster(args, kinds, everywhere=everywhere, measure=measure, picked=picked))
 
 
 def _from_recording(args: argparse.Namespace, *, timeline: bool) -> Filled:
@@ -75,7 +77,12 @@ def _from_recording(args: argparse.Namespace, *, timeline: bool) -> Filled:
 
 
 async def _from_cluster(
-    args: argparse.Namespace, kinds: tuple[str, ...], *, everywhere: bool, measure: Measure | None
+    args: argparse.Namespace,
+    kinds: tuple[str, ...],
+    *,
+    everywhere: bool,
+    measure: Measure | None,
+    picked: Picked | None,
 ) -> Filled:
     """`kinds` begins with the one that the rows are made of."""
     from ktui.commands.cluster import wanted
@@ -94,7 +101,7 @@ async def _from_cluster(
             if everywhere:
                 await read_widely(transport, kinds, target.namespace, cluster.apply)
             else:
-                served = await read_once(transport, kinds, namespace, cluster.apply)
+                served = await read_once(transport, kinds, namespace, cluster.apply, picked)
                 if measure is not None:
                     await measure_once(transport, served, measure(cluster), namespace, cluster.measure)
         except BaseExceptionGroup as group:

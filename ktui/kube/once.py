@@ -11,6 +11,7 @@ from ktui.kube.discovery import Discovery, Served
 from ktui.kube.failures import ApiError
 from ktui.kube.listing import read_pages
 from ktui.kube.owners import Owners, unserved
+from ktui.kube.picked import Picked
 from ktui.kube.retry_after import retry_after
 from ktui.kube.transport import Transport
 from ktui.model.frame import Frame, Listed, Source, StreamState
@@ -24,9 +25,14 @@ T = TypeVar("T")
 
 
 async def read_once(
-    transport: Transport, kinds: Iterable[str], namespace: str, sink: Callable[[Frame], object]
+    transport: Transport,
+    kinds: Iterable[str],
+    namespace: str,
+    sink: Callable[[Frame], object],
+    picked: Picked | None = None,
 ) -> Served:
-    """Give the sink a list of each kind, or the state that says why there is none. Returns what the server serves.
+    """Give the sink a list of each kind, or the state that says why there is none; of one kind perhaps only what is picked.
+    Returns what the server serves.
 
     Kinds that are not served or not allowed are told by their state; anything else that goes wrong is raised. What owns the
     Workloads that are among them is read as well.
@@ -43,7 +49,8 @@ async def read_once(
     while wanted:
         async with asyncio.TaskGroup() as tasks:
             for kind in wanted:
-                tasks.create_task(_read(transport, served, kind, namespace, see))
+                only = picked if picked is not None and picked.kind == kind.name else None
+                tasks.create_task(_read(transport, served, kind, namespace, see, only))
         wanted = []
         for type_ in found:
             owner = KINDS.get(kind_name(type_)) or served.owner(type_)
@@ -113,16 +120,23 @@ async def _read_alone(
         sink(StreamState(_source(served, kind, ""), "waiting", str(error)))
 
 
-def _source(served: Served, kind: Kind, namespace: str) -> Source:
+def _source(served: Served, kind: Kind, namespace: str, picked: Picked | None = None) -> Source:
     scope = namespace if kind.namespaced else ""
-    return Source(kind.name, kind.path(served.version(kind) or kind.versions[0], scope), scope)
+    path = kind.path(served.version(kind) or kind.versions[0], scope)
+    return Source(kind.name, path, scope, picked.text if picked is not None else "")
 
 
 async def _read(
-    transport: Transport, served: Served, kind: Kind, namespace: str, sink: Callable[[Frame], object]
+    transport: Transport,
+    served: Served,
+    kind: Kind,
+    namespace: str,
+    sink: Callable[[Frame], object],
+    picked: Picked | None = None,
 ) -> None:
     version = served.version(kind)
-    source = _source(served, kind, namespace)
+    source = _source(served, kind, namespace, picked)
+    selection = picked.query if picked is not None else {}
     if version is None:
         sink(StreamState(source, "absent", kind.enable or f"this cluster does not serve {kind.resource}"))
         return
@@ -130,7 +144,9 @@ async def _read(
     async def fetch(query: dict[str, str]) -> bytes:
         stall = transport.timers.page_stall
         return (
-            await transport.request("GET", source.path, params=query, headers=transport.compression, stall=stall)
+            await transport.request(
+                "GET", source.path, params=query | selection, headers=transport.compression, stall=stall
+            )
         ).body
 
     async def read() -> Listed:

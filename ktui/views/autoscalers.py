@@ -49,6 +49,7 @@ class AutoscalersView(ObjectsView):
     kind = OBJECT_KINDS["autoscalers"]
     kinds = ("HorizontalPodAutoscaler",)
     joins = ("Event",)
+    unseen = ("Event",)
     columns = (
         Column("namespace", "NAMESPACE", 9, 1, priority=8),
         Column("name", "AUTOSCALER", 12, 2, priority=9),

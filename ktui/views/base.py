@@ -101,6 +101,27 @@ class View(Protocol):
         """Kinds that add to its rows when they can be read."""
         ...
 
+    @property
+    def makers(self) -> tuple[str, ...]:
+        """Those that it joins without which there would be other rows."""
+        ...
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """Those that it joins which no column shows, only details and JSON."""
+        ...
+
+    @property
+    def labelled(self) -> str:
+        """The kind whose labels `labels` are, where a row shows nothing of other objects of that kind: `-l` may be left to the
+        server. Else ""."""
+        ...
+
+    @property
+    def named(self) -> str:
+        """The same for the name: the kind of which a row is the one object that `names` gives the name of, and shows no other."""
+        ...
+
     def keys(self, cluster: Cluster) -> Iterable[RowKey]:
         """All row keys in the view's own order."""
         ...

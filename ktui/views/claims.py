@@ -36,6 +36,7 @@ class ClaimsView(ObjectsView):
     kind = OBJECT_KINDS["claims"]
     kinds = ("ResourceClaim",)
     joins = ("Pod", "PodGroup", "ResourceSlice", "DeviceTaintRule", "Event")
+    unseen = ("Pod", "PodGroup", "Event")
     columns = (
         Column("namespace", "NAMESPACE", 9, 1, priority=8),
         Column("claim", "CLAIM", 18, 4, priority=9),

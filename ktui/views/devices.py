@@ -60,6 +60,9 @@ class DevicesView:
     order = "pool"
     kinds = ("ResourceSlice",)
     joins = ("ResourceClaim", "DeviceTaintRule", "Pod", "Node")
+    makers = ("ResourceClaim",)
+    unseen = ("Node",)
+    labelled = named = ""
     columns = (
         Column("pool", "POOL", 12, 2, priority=8),
         Column("device", "DEVICE", 8, 1, priority=9),

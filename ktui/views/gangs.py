@@ -84,6 +84,9 @@ class GangsView:
         "VolcanoPodGroup",
         "VolcanoQueue",
     )
+    makers = ("PodGroup", "Workload", "KueueWorkload", "VolcanoPodGroup")
+    unseen = ()
+    labelled = named = ""
     columns = (
         Column("namespace", "NAMESPACE", 9, 1, priority=4),
         Column("gang", "GANG", 14, 3, priority=9),

@@ -67,6 +67,7 @@ class PodsView(ObjectsView):
         "KueueWorkload",
         "VolcanoPodGroup",
     )
+    unseen = ("Node", "Event")
     columns = (
         Column("namespace", "NAMESPACE", 9, 1, priority=4),
         Column("pod", "POD", 18, 4, priority=9),

@@ -36,6 +36,13 @@ class ObjectsView:
     """What the views have in common whose rows are the objects of one kind. Subclasses name the `kind`."""
 
     kind: str
+    makers = ()
+
+    @property
+    def labelled(self) -> str:
+        return self.kind
+
+    named = labelled
 
     def keys(self, cluster: Cluster) -> Iterable[Key]:
         return sorted(cluster.stores[self.kind].objects)

@@ -37,6 +37,10 @@ class TaintsView:
     order = "taint"
     kinds = ("DeviceTaintRule",)
     joins = ("ResourceSlice", "ResourceClaim", "Pod")
+    makers = ("ResourceSlice",)
+    unseen = ()
+    labelled = "DeviceTaintRule"
+    named = ""  # a taint is found by its key as well
     columns = (
         Column("taint", "TAINT", 16, 3, priority=9),
         Column("effect", "EFFECT", 10, 0, priority=8),

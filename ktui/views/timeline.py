@@ -65,7 +65,8 @@ class TimelineView:
     title = "Changes"
     order = "age"
     kinds = ("Pod",)
-    joins = ()
+    joins = makers = unseen = ()
+    labelled = named = ""
     columns = (
         Column("time", "TIME", 9, 0, priority=9),
         Column("age", "AGE", 6, 0, priority=3, kind="age"),

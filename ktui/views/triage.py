@@ -67,6 +67,9 @@ class TriageView:
             if kind != "Pod"
         )
     )
+    makers = joins
+    unseen = ()
+    labelled = named = ""
     columns = (
         Column("mark", "", 1, 0, priority=9),
         Column("namespace", "WHERE", 9, 1, priority=4),

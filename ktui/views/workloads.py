@@ -43,6 +43,10 @@ class WorkloadsView:
     trunk = 1
     kinds = ("Workload",)
     joins = ("Pod", "PodGroup", "CompositePodGroup", "ResourceClaim", "Job")
+    makers = ()
+    unseen = ("Job",)
+    labelled = "Workload"
+    named = ""  # a Workload is found by its owners' names as well
     columns = (
         Column("namespace", "NAMESPACE", 9, 1, priority=4),
         Column("workload", "WORKLOAD", 32, 4, priority=9),
