@@ -11,14 +11,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import selectors
 import threading
 import time
 from queue import Empty
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TextIO, cast
 
 from rich.console import Console
-from textual import constants, events
+from textual import events
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.driver import Driver
@@ -29,7 +28,7 @@ from textual.message import Message
 
 from ktui.ui.canvas import Canvas
 from ktui.ui.flow import QUESTION, Flow
-from ktui.ui.typed import Reader
+from ktui.ui.listener import Listener
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -41,7 +40,7 @@ _GATHER: Final = 0.015  # seconds; what a key does is often drawn in parts, and 
 _PATIENCE: Final = 1.0  # seconds that leaving waits for the last answer, and for the last output
 _QUIET: Final = "\x1b[?1004l"  # nothing is said of the focus any more
 _PLAIN_PEN: Final = "\x1b[0m"  # not all terminals have a pen of their own for the screen that is left
-_TICK: Final = 0.1  # seconds until one looks whether the screens are left
+_MOMENT: Final = 0.002  # seconds that a terminal takes at most for a frame, if it takes it at once
 
 
 class PatientDriver(LinuxDriver):
@@ -53,6 +52,7 @@ class PatientDriver(LinuxDriver):
     canvas: Canvas | None = None
     alt_keys: frozenset[str] = frozenset()  # that mean something, e.g. "alt+x"
     _flow: Flow | None = None
+    _listener: Listener | None = None
     _synchronised = False
     _cursor = Offset(0, 0)
     _looking: asyncio.TimerHandle | None = None
@@ -63,6 +63,8 @@ class PatientDriver(LinuxDriver):
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         self._questions = _Questions()
+        self._outlet = _Outlet(cast("TextIO", self._file))
+        self._file = self._outlet  # type: ignore[assignment]  # all of a file that the writer thread needs
 
     def start_application_mode(self) -> None:
         _forget_option_keys()
@@ -71,6 +73,7 @@ class PatientDriver(LinuxDriver):
         self._flow = Flow(time.monotonic)
         if self._writer_thread is not None:
             self._writer_thread._queue.maxsize = 0
+            self._listener = Listener(self.fileno, self.process_message, debug=self._debug)
         self.draw_anew()
 
     def resume_application_mode(self) -> None:
@@ -123,7 +126,10 @@ class PatientDriver(LinuxDriver):
             frame += f"\x1b[{self._cursor.y + 1};{self._cursor.x + 1}H"
             output = flow.sending(f"{_BEGIN_FRAME}{frame}{_END_OF_FRAME}" if self._synchronised else frame)
             self._questions.asked(output)
+            self._outlet.is_empty.clear()
             writer.write(output)
+            # The writer gets the interpreter's lock now, not when the loop has nothing else to do, which may be much later.
+            self._outlet.is_empty.wait(_MOMENT)
 
     def answered(self) -> None:
         """The terminal has answered."""
@@ -145,18 +151,11 @@ class PatientDriver(LinuxDriver):
         self.catch_up()
 
     def run_input_thread(self) -> None:
-        """Read until the screens are left, or the terminal is gone."""
-        reader = Reader(time.monotonic, debug=self._debug)
-        with selectors.DefaultSelector() as selector:
-            selector.register(self.fileno, selectors.EVENT_READ)
-            while not self.exit_event.is_set():
-                data = b""
-                if selector.select(constants.ESCAPE_DELAY if reader.waits else _TICK):
-                    data = _read(self.fileno)
-                    if not data:
-                        return
-                for message in reader.read(data):
-                    self.process_message(message)
+        """The loop reads: Textual's thread for it ends at once."""
+
+    def send_message(self, message: Message) -> None:
+        """In the loop's own thread, so that a key is the next thing it looks at."""
+        self._app.post_message(message)
 
     def process_message(self, message: Message) -> None:
         if isinstance(message, events.CursorPosition):
@@ -182,12 +181,20 @@ class PatientDriver(LinuxDriver):
     def _hear_out(self) -> None:
         self._disable_mouse_support()
         last = _QUIET
-        if self._questions.are_answered:
+        if self._questions.ever_answered:
             last += QUESTION
             self._questions.asked(last)
         self.write(last)
-        if self._key_thread is not None and self._key_thread.is_alive():
-            self._questions.hear_out(_PATIENCE)
+        if self._listener is not None and self._listener.is_listening:
+            self._listener.stop()
+            self._listener.hear_out(
+                lambda: self._questions.are_answered, self._questions.since + _PATIENCE - time.monotonic()
+            )
+
+    def disable_input(self) -> None:
+        if self._listener is not None:
+            self._listener.stop()
+        super().disable_input()
 
     def close(self) -> None:
         writer, self._writer_thread = self._writer_thread, None
@@ -198,43 +205,43 @@ class PatientDriver(LinuxDriver):
         super().close()
 
 
+class _Outlet:
+    """The terminal's file as the writer thread uses it; `is_empty` when the terminal has taken what was written."""
+
+    def __init__(self, file: TextIO) -> None:
+        self.write = file.write
+        self.fileno = file.fileno
+        self._flush = file.flush
+        self.is_empty = threading.Event()
+
+    def flush(self) -> None:
+        self._flush()
+        self.is_empty.set()
+
+
 class _Questions:
-    """How many the terminal still has to answer. Answers are counted by the thread that reads them."""
+    """How many the terminal still has to answer."""
 
     def __init__(self) -> None:
-        self._answer = threading.Condition()
         self._open = 0
-        self._asked_at = 0.0
-        self.are_answered = False  # by this terminal
+        self.since = 0.0  # when the last was asked
+        self.ever_answered = False  # by this terminal
+
+    @property
+    def are_answered(self) -> bool:
+        return self._open <= 0
 
     def asked(self, output: str) -> None:
-        with self._answer:
-            if questions := output.count(QUESTION):
-                self._open += questions
-                self._asked_at = time.monotonic()
+        if questions := output.count(QUESTION):
+            self._open += questions
+            self.since = time.monotonic()
 
     def dropped(self, output: str) -> None:
-        with self._answer:
-            self._open -= output.count(QUESTION)
+        self._open -= output.count(QUESTION)
 
     def answered(self) -> None:
-        with self._answer:
-            self._open = max(0, self._open - 1)  # of a key that looks like an answer, or a late one, nothing is made
-            self.are_answered = True
-            self._answer.notify_all()
-
-    def hear_out(self, seconds: float) -> None:
-        """Wait until all are answered, until some time after the last was asked at most."""
-        with self._answer:
-            self._answer.wait_for(lambda: self._open <= 0, max(0.0, self._asked_at + seconds - time.monotonic()))
-
-
-def _read(file: int) -> bytes:
-    """What there is, b"" at its end; a terminal that has hung up is at its end."""
-    try:
-        return os.read(file, 4096)
-    except OSError:
-        return b""
+        self._open = max(0, self._open - 1)  # of a key that looks like an answer, or a late one, nothing is made
+        self.ever_answered = True
 
 
 def parted(message: Message, alt_keys: frozenset[str]) -> tuple[Message, ...]:

@@ -12,6 +12,7 @@ from codecs import getincrementaldecoder
 from collections.abc import Callable
 from typing import Final
 
+from textual import constants
 from textual._xterm_parser import XTermParser
 from textual.message import Message
 
@@ -19,6 +20,7 @@ _BEGUN: Final = re.compile(r"\x1b\[[0-?]*[ -/]*")  # CSI of ECMA-48, without its
 _PARTS: Final = re.compile(r"\x1b[^\x1b]*|[^\x1b]+")
 _LONGEST: Final = 64  # characters of a control sequence
 PATIENCE: Final = 0.5  # seconds for the rest of a control sequence: alt and "[" look like the beginning of one
+_TICK: Final = 0.1  # seconds until it is looked whether that is over
 
 _log = logging.getLogger(__name__)
 
@@ -46,6 +48,11 @@ class Sequences:
                 self._since = self._clock()
         return text + self._overdue()
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether the rest of a control sequence is waited for."""
+        return bool(self._begun)
+
     def _overdue(self) -> str:
         if not self._begun or self._clock() - self._since < PATIENCE:
             return ""
@@ -64,7 +71,7 @@ class Reader:
         self._parser = XTermParser(debug)
 
     def read(self, data: bytes) -> list[Message]:
-        """To be called without data, too, several times a second: what is complete may be told by nothing more coming."""
+        """To be called without data, too, after a `pause`: what is complete may be told by nothing more coming."""
         messages: list[Message] = []
         for part in _PARTS.findall(self._sequences.whole(self._decoder.decode(data))):
             self._parse(part, messages)
@@ -79,6 +86,8 @@ class Reader:
             self._parser = XTermParser(self._debug)
 
     @property
-    def waits(self) -> bool:
-        """Whether an escape is a key if nothing follows it soon."""
-        return self._parser._timeout_time is not None
+    def pause(self) -> float | None:
+        """Seconds after which it is to be read on although nothing came: an escape is a key then. None where none is begun."""
+        if self._parser._timeout_time is not None:
+            return constants.ESCAPE_DELAY
+        return _TICK if self._sequences.is_begun else None

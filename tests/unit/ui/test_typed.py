@@ -34,7 +34,7 @@ def read(parts: list[bytes], pause: float = 0.0) -> list[str]:
     for part in (*parts, b"", b""):
         messages = reader.read(part)
         clock.now += pause
-        if reader.waits:
+        if reader._parser._timeout_time is not None:
             reader._parser._timeout_time = get_time()
         for message in (*messages, *reader.read(b"")):
             if isinstance(message, CursorPosition):
