@@ -1,18 +1,15 @@
-"""Start the application in a terminal. What must happen before Textual is imported, and the collector's policy, are here."""
+"""Start the application in a terminal. What must happen before Textual is imported is here."""
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ktui import crash
 from ktui.errors import UsageError
 from ktui.settings import Settings
-
-_YOUNG: Final = 3_000
-"""Objects that may come before the collector looks at them: one or two milliseconds. Ten times as many at every tenth look."""
+from ktui.ui.heap import hold_collector, let_collector_look, settle_collector
 
 if TYPE_CHECKING:
     from ktui.ui.session import Opener
@@ -70,24 +67,3 @@ def needs_ascii(settings: Settings) -> bool:
     if settings.ascii is not None:
         return settings.ascii
     return "utf" not in (sys.stderr.encoding or "").lower()
-
-
-def hold_collector() -> None:
-    """No collection until the first frame is drawn: each would walk all modules that are just being imported."""
-    gc.disable()
-
-
-def let_collector_look() -> None:
-    """What was imported stays. Of what comes, the collector looks at a little at a time, and loses its interest in nearly all: in
-    structs without cycles from the start, in tuples of texts when it has seen them. It never looks at everything while the first
-    lists come in: at 100,000 pods that would be half a second."""
-    gc.freeze()
-    gc.set_threshold(_YOUNG, 10, 1_000_000)
-    gc.enable()
-
-
-def settle_collector() -> None:
-    """The first lists stay as well, or what there is of them. At all else that has grown old the collector looks after some
-    ten million objects more came than went: dialogs that were closed, and little else."""
-    gc.freeze()
-    gc.set_threshold(_YOUNG, 10, 1_000)

@@ -29,7 +29,7 @@ from ktui.model.frame import Changed
 from ktui.model.kinds import KINDS
 from ktui.model.pod import Pod
 from ktui.ui.app import KtuiApp
-from ktui.ui.launch import hold_collector, let_collector_look, settle_collector
+from ktui.ui.heap import hold_collector, let_collector_look, settle_collector
 from ktui.ui.rowindex import Filter
 from ktui.ui.screens.main import MainScreen
 from ktui.ui.session import Opener, Session
