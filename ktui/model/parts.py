@@ -64,6 +64,7 @@ class Parts:
         self._new: dict[object, Any] = {}
         self._old: dict[object, Any] = {}
         self._own: dict[str, str] = {}
+        self._unlike = False  # whether the struct that is looked at holds something that no other object has
         self._compared_as_written: set[type] = set(_QUANTITIES)  # and those that hold a mapping, as they are met
 
     def share(self, obj: O) -> O:
@@ -80,9 +81,22 @@ class Parts:
 
     def _share(self, obj: Object) -> None:
         self._own.clear()
-        for name in obj.__struct_fields__:  # metadata, spec and status are its own
+        for name in obj.__struct_fields__:  # metadata, spec and status
             if isinstance(part := getattr(obj, name), Struct):
+                self._unlike = False
                 self._share_fields(part)
+                if not self._unlike and (found := self._whole(part)) is not part:
+                    force_setattr(obj, name, found)
+
+    def _whole(self, part: Struct) -> Any:
+        """An equal one, told by the identity of its parts, which were found by their values: those of one that is kept live as
+        long as it does."""
+        values = (getattr(part, name) for name in part.__struct_fields__)
+        name = (type(part), *(v if v is None or type(v) in _PLAIN else id(v) for v in values))
+        found = self._find(name)
+        if found is None:
+            self._new[name] = found = part
+        return found
 
     def _share_fields(self, struct: Struct) -> None:
         kind = type(struct)
@@ -94,6 +108,7 @@ class Parts:
             of, found = type(part), part
             if of is str:
                 if name in naming:
+                    self._unlike = True
                     found = self._own.setdefault(part, part)
                 elif (found := find(part)) is None:
                     self._new[part] = part
@@ -116,6 +131,7 @@ class Parts:
                 self._new[part] = found = part
             return found
         if _is_own(part):
+            self._unlike = True
             self._share_fields(part)
             return part
         if kind is tuple:
@@ -136,6 +152,7 @@ class Parts:
         if not part:
             return part
         if _is_own(part[0]):
+            self._unlike = True
             for each in part:
                 self._share_fields(each)
             return part

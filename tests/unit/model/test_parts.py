@@ -41,6 +41,14 @@ PODS = st.fixed_dictionaries(
                 "nodeSelector": st.dictionaries(TEXTS, TEXTS),
             },
         ),
+        "status": st.fixed_dictionaries(
+            {},
+            optional={
+                "phase": TEXTS,
+                "observedGeneration": st.sampled_from([0, 1, 1_000]),
+                "resourceClaimStatuses": st.lists(st.fixed_dictionaries({"name": TEXTS}), max_size=2),
+            },
+        ),
     },
 )
 
@@ -89,10 +97,12 @@ def test_what_objects_have_in_common_is_kept_once_in_whatever_order_they_come() 
     assert distinct([pod.spec.containers for pod in pods]) == 1
     assert distinct([pod.spec.node_selector for pod in pods]) == squads
     assert distinct([pod.spec.node_name for pod in pods]) == squads * 8
+    assert distinct([pod.spec for pod in pods]) == squads * 8
     assert distinct([key for pod in pods for key in pod.metadata.labels or ()]) == 2
     claims: list[Any] = [parts.share(obj) for obj in found["ResourceClaim"]]
     assert distinct([claim.status.allocation.node_selector for claim in claims]) == squads * 8
     assert distinct([claim.metadata.annotations for claim in claims]) == 1
+    assert distinct([claim.spec for claim in claims]) == 1
     for claim in claims:
         assert claim.status.reserved_for[0].uid is claim.metadata.owner_references[0].uid
 
