@@ -49,6 +49,11 @@ class Index(Generic[V]):
             if len(known) == 1:
                 self._keys[value] = next(iter(known))
 
+    def rename(self, value: V) -> None:
+        """Have this very object for the equal value that is known, if there is one: whoever else has it has it for good."""
+        if (known := self._keys.pop(value, None)) is not None:
+            self._keys[value] = known
+
     def __getitem__(self, value: V) -> Iterable[Key]:
         """The keys that have `value`, in the order they came."""
         known = self._keys.get(value)

@@ -9,9 +9,11 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import TypeVar, cast
 
+from ktui.cluster import joins
 from ktui.cluster.indexes import Indexes
 from ktui.cluster.lineage import Lineage
 from ktui.cluster.moment import Moment, Stream
+from ktui.cluster.namesakes import WORTH_IT, share_names
 from ktui.cluster.pools import Pool, PublishedDevice, assemble
 from ktui.cluster.store import Delta
 from ktui.model.claim import ResourceClaim
@@ -42,6 +44,21 @@ class Inventory(Indexes):
         for obj in (delta.old, delta.new):
             if isinstance(obj, ResourceSlice):
                 self._pools.pop(obj.pool_id, None)
+        if delta.old is None and len(self.stores[delta.kind].objects) > WORTH_IT:
+            self._share_names(delta)
+
+    def _share_names(self, delta: Delta) -> None:
+        """Of a new object and those that are joined with it; the key of the claim is one, too."""
+        if isinstance(delta.new, Pod):
+            for key in joins.pod_claims(delta.new):
+                if (claim := self.claim(key)) is not None:
+                    share_names(delta.new, claim)
+                    self.pods_by_claim.rename(self.stores["ResourceClaim"].key_of(claim))
+        elif isinstance(delta.new, ResourceClaim):
+            users = self.pods_by_claim[delta.key]
+            for pod in [pod for user in itertools.islice(users, 1) if (pod := self.pod(user)) is not None]:
+                share_names(pod, delta.new)
+                self.pods_by_claim.rename(delta.key)
 
     def pod(self, key: Key) -> Pod | None:
         return cast("Pod | None", self.stores["Pod"].get(key))

@@ -62,6 +62,10 @@ class Store:
     def get(self, key: Key) -> Object | None:
         return self.objects.get(key)
 
+    def key_of(self, obj: Object) -> Key:
+        """The key under which an object is here, the very one where the object has a uid."""
+        return self._keys_by_uid.get(obj.metadata.uid) or obj.key
+
     def by_uid(self, uid: str) -> Object | None:
         key = self._keys_by_uid.get(uid)
         return self.objects.get(key) if key else None
