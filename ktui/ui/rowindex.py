@@ -1,33 +1,39 @@
 """The order of a table's rows: sorted and filtered, kept up to date one row at a time.
 
-It holds what ordering and filtering need of every row and nothing of what is painted: cells are made for visible rows
-only. One change costs a binary search and a memory move, so 100,000 rows follow thousands of changes a second; a full
-sort happens only when the sort column changes or a batch is large.
+Of every row it knows the place: what orders it, whose it is. What filters look at is known of those rows only that were made.
+Nothing of what is painted is here. A change costs a few short searches, however many rows there are.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any
 
 from msgspec import Struct
 
-from ktui.views.base import Column, Row, RowKey, SortValue, search_text
-
-# (twice the part, one more for a word; value; key; what the filter looks at: text in lower case, namespace, whether a problem).
-# Numbers come before words, so that the two are never compared. Keys of one view compare, and differ. The filter finds what
-# it looks at here: a hundred thousand look-ups by key would take it three times as long.
-_Place: TypeAlias = tuple[int, Any, Any, str, str, bool]
-
-_BATCH = 20  # a batch of more than a twentieth of all rows is sorted in at once: cheaper than single insertions
+from ktui.ui.ordered import Ordered
+from ktui.views.base import Column, Place, Row, RowKey, SortValue, search_text
 
 
-class _Entry(Struct, gc=False):
-    uid: str
+class _Known(Struct, frozen=True, gc=False):
+    """What a row says, once it was made. `text` is what a filter looks in."""
+
+    text: str
+    problem: bool
     sort: tuple[SortValue, ...]
     part: int
-    place: _Place
+
+
+class _Entry(Struct, order=True, gc=False):
+    """A row in the order, by the first three: keys of one view compare, and differ. `rank` is twice the part, and one more where
+    the value is a word: numbers come before words, so that the two are never compared."""
+
+    rank: int
+    value: Any
+    key: Any
+    uid: str
+    namespace: str
+    known: _Known | None
 
 
 class Filter(Struct, frozen=True):
@@ -40,18 +46,24 @@ class Filter(Struct, frozen=True):
     def __bool__(self) -> bool:
         return bool(self.text or self.problems_only or self.namespace)
 
+    @property
+    def reads_rows(self) -> bool:
+        """Whether a row has to be made to tell if it passes."""
+        return bool(self.text) or self.problems_only
+
 
 class RowIndex:
     """Rows by key, in the order of one column, ties by key; parts stay one below the other whatever the order."""
 
-    def __init__(self, columns: Sequence[Column] = ()) -> None:
-        """`columns` of the rows."""
+    def __init__(self, columns: Sequence[Column] = (), column: int = 0, *, descending: bool = False) -> None:
+        """`columns` of the rows; they are ordered by the one at `column`."""
         self._columns = columns
         self._entries: dict[RowKey, _Entry] = {}
-        self._all: list[_Place] = []
-        self._shown: list[_Place] = self._all  # the same list while nothing is filtered out
-        self._column = 0
-        self._descending = False
+        self._all: Ordered[_Entry] = Ordered()
+        self._shown = self._all  # the same while nothing is filtered out
+        self._column = column
+        self._descending = descending
+        self._parted = False  # whether there was ever a row in another part than the first
         self._filter = Filter()
 
     # --- what is shown ---
@@ -82,7 +94,7 @@ class RowIndex:
 
     def namespaces(self) -> list[str]:
         """The namespaces that rows are in."""
-        return sorted({place[4] for place in self._all} - {""})
+        return sorted({entry.namespace for entry in self._all} - {""})
 
     def __contains__(self, key: RowKey) -> bool:
         """Whether there is a row, filtered out or not."""
@@ -90,133 +102,137 @@ class RowIndex:
 
     def key_at(self, position: int) -> RowKey:
         """The key of the row at a position counted from the top."""
-        place = self._shown[len(self._shown) - 1 - position if self._descending else position]
-        return cast("RowKey", place[2])
+        found: RowKey = self._shown[len(self._shown) - 1 - position if self._descending else position].key
+        return found
 
     def position(self, key: RowKey) -> int | None:
         """Where the row is, None when it is gone or filtered out."""
         entry = self._entries.get(key)
-        if entry is None:
-            return None
-        found = bisect_left(self._shown, entry.place)
-        if found == len(self._shown) or self._shown[found] != entry.place:
-            return None
-        return len(self._shown) - 1 - found if self._descending else found
+        found = self._shown.position(entry) if entry is not None else None
+        return len(self._shown) - 1 - found if found is not None and self._descending else found
 
     def starts(self, parts: int) -> tuple[int, ...]:
         """Where each of so many parts begins among the rows that are shown."""
         if self._descending:
-            return tuple(len(self._shown) - bisect_left(self._shown, (2 - 2 * part,)) for part in range(parts))
-        return tuple(bisect_left(self._shown, (2 * part,)) for part in range(parts))
+            return tuple(len(self._shown) - _below(self._shown, 2 - 2 * part) for part in range(parts))
+        return tuple(_below(self._shown, 2 * part) for part in range(parts))
 
     def sizes(self, parts: int) -> tuple[int, ...]:
         """How many rows each of so many parts has, filtered out or not."""
         sign = -1 if self._descending else 1
-        firsts = ((bisect_left(self._all, (2 * sign * part + end,)) for end in (0, 2)) for part in range(parts))
-        return tuple(end - first for first, end in firsts)
+        firsts = (2 * sign * part for part in range(parts))
+        return tuple(_below(self._all, first + 2) - _below(self._all, first) for first in firsts)
 
     def uid(self, key: RowKey) -> str | None:
         entry = self._entries.get(key)
         return entry.uid if entry else None
 
     def is_problem(self, key: RowKey) -> bool:
+        """Whether the row needs a person, as far as that is known."""
         entry = self._entries.get(key)
-        return entry is not None and entry.place[5]
+        return entry is not None and entry.known is not None and entry.known.problem
 
     # --- changes ---
 
     def update(self, changes: Iterable[tuple[RowKey, Row | None]]) -> None:
         """Take rows in: new, changed, or None for gone."""
-        batch = dict(changes)
-        if len(batch) * _BATCH > len(self._all):
-            self._merge(batch)
-            return
-        for key, row in batch.items():
-            self._change(key, row)
+        for key, row in changes:
+            if row is None:
+                self._drop(key)
+            else:
+                known = _Known(search_text(row, self._columns), row.problem, row.sort, row.part)
+                self._enter(self._entry(row.sort[self._column], key, row.uid, row.namespace, known))
+
+    def put(self, key: RowKey, place: Place | None) -> None:
+        """Take in where a row is, None for gone; its value is of the column that orders. What the row said when it was made last
+        stays."""
+        if place is None:
+            self._drop(key)
+        else:
+            old = self._entries.get(key)
+            known = old.known if old is not None else None
+            self._enter(self._entry(place.value, key, place.uid, place.namespace, known))
+
+    def take_over(self, key: RowKey, other: RowIndex) -> None:
+        """What another index of the same rows knows of one that was made; it goes where that is gone."""
+        entry = other._entries.get(key)
+        if entry is None:
+            self._drop(key)
+        elif (known := entry.known) is not None:
+            self._enter(self._entry(known.sort[self._column], key, entry.uid, entry.namespace, known))
 
     def sort_by(self, column: int, *, descending: bool = False) -> None:
-        """Order by a column's sort value."""
-        turned = descending != self._descending and any(entry.part for entry in self._entries.values())
+        """Order by a column's sort value: by another one only where all rows were made."""
+        turned = descending != self._descending and self._parted
         again = column != self._column or turned
         self._column, self._descending = column, descending
         if again:
-            for entry in self._entries.values():
-                entry.place = (*self._order(entry.sort, entry.part), *entry.place[2:])
-            self._rebuild()
+            known = ((entry, entry.known) for entry in self._all if entry.known is not None)
+            entries = [self._entry(says.sort[column], e.key, e.uid, e.namespace, says) for e, says in known]
+            self._entries = {entry.key: entry for entry in entries}
+            self._all = Ordered(sorted(entries))
+            self._show(self._all)
 
     def narrow(self, wanted: Filter) -> None:
-        """Show only what passes the filter. As it is typed, only what passed so far is looked at."""
+        """Show only what passes the filter, as far as rows were made. As it is typed, only what passed so far is looked at."""
         within = self._shown if _is_narrower(wanted, self._filter) else self._all
         self._filter = wanted
         self._show(within)
 
     # --- inner ---
 
-    def _change(self, key: RowKey, row: Row | None) -> None:
-        old = self._entries.get(key)
-        new = self._enter(key, row)
-        moved = old is None or new is None or new.place is not old.place
-        if old is not None and moved:
-            _remove(self._all, old.place)
-        if new is not None and moved:
-            insort(self._all, new.place)
-        if self._shown is self._all:
-            return
-        if old is not None:
-            _remove(self._shown, old.place)
-        if new is not None and _passes(new.place, self._filter, self._filter.text.lower()):
-            insort(self._shown, new.place)
-
-    def _merge(self, batch: dict[RowKey, Row | None]) -> None:
-        entries = self._entries
-        before = {key: entries[key].place for key in batch if key in entries}
-        entered = [entry for key, row in batch.items() if (entry := self._enter(key, row)) is not None]
-        places = [p for p in self._all if (entry := entries.get(p[2])) is not None and entry.place is p]
-        places += [entry.place for entry in entered if entry.place is not before.get(entry.place[2])]
-        places.sort()  # nearly sorted already
-        self._all = places
-        self._show()
-
-    def _enter(self, key: RowKey, row: Row | None) -> _Entry | None:
-        """Keep what is needed of the row; a place that did not change stays the same object."""
-        if row is None:
-            self._entries.pop(key, None)
-            return None
-        place = (*self._order(row.sort, row.part), key, search_text(row, self._columns), row.namespace, row.problem)
-        old = self._entries.get(key)
-        if old is not None and old.place == place:
-            place = old.place
-        entry = self._entries[key] = _Entry(row.uid, row.sort, row.part, place)
-        return entry
-
-    def _order(self, sort: tuple[SortValue, ...], part: int) -> tuple[int, SortValue]:
+    def _entry(self, value: SortValue, key: RowKey, uid: str, namespace: str, known: _Known | None) -> _Entry:
         """Read backwards, when descending, the parts stay in their order."""
-        value = sort[self._column]
-        return (2 * (-part if self._descending else part) + isinstance(value, str), value)
+        part = known.part if known is not None else 0
+        self._parted = self._parted or part > 0
+        rank = 2 * (-part if self._descending else part) + isinstance(value, str)
+        return _Entry(rank, value, key, uid, namespace, known)
 
-    def _rebuild(self) -> None:
-        self._all = sorted(entry.place for entry in self._entries.values())
-        self._show()
+    def _enter(self, new: _Entry) -> None:
+        old = self._entries.get(new.key)
+        if old is not None and old.rank == new.rank and old.value == new.value:
+            passed = self._passes(old)
+            old.uid, old.namespace, old.known = new.uid, new.namespace, new.known
+            if self._shown is not self._all and passed != self._passes(old):
+                (self._shown.remove if passed else self._shown.add)(old)
+            return
+        self._drop(new.key)
+        self._entries[new.key] = new
+        self._all.add(new)
+        if self._shown is not self._all and self._passes(new):
+            self._shown.add(new)
 
-    def _show(self, within: list[_Place] | None = None) -> None:
-        """`within`: places of which all that pass are among."""
-        within, wanted = self._all if within is None else within, self._filter
-        text = wanted.text.lower()
-        if not wanted:
-            self._shown = self._all
-        elif wanted.problems_only or wanted.namespace:
-            self._shown = [place for place in within if _passes(place, wanted, text)]
-        else:
-            self._shown = [place for place in within if text in place[3]]
+    def _drop(self, key: RowKey) -> None:
+        old = self._entries.pop(key, None)
+        if old is not None:
+            self._all.remove(old)
+            if self._shown is not self._all:
+                self._shown.remove(old)
+
+    def _show(self, within: Iterable[_Entry]) -> None:
+        """`within`: rows that all that pass are among. All of them are looked at, so nothing is called for each."""
+        wanted, text = self._filter, self._filter.text.lower()
+        if wanted.namespace:
+            within = [entry for entry in within if entry.namespace == wanted.namespace]
+        if wanted.reads_rows:
+            least = wanted.problems_only
+            within = [
+                e for e in within if (known := e.known) is not None and known.problem >= least and text in known.text
+            ]
+        self._shown = Ordered(within) if wanted else self._all
+
+    def _passes(self, entry: _Entry) -> bool:
+        wanted, known = self._filter, entry.known
+        if wanted.namespace and entry.namespace != wanted.namespace:
+            return False
+        if not wanted.reads_rows:
+            return True
+        return known is not None and known.problem >= wanted.problems_only and wanted.text.lower() in known.text
 
 
-def _passes(place: _Place, wanted: Filter, text: str) -> bool:
-    """`text` is the filter's in lower case."""
-    return (
-        (not wanted.problems_only or place[5])
-        and (not wanted.namespace or place[4] == wanted.namespace)
-        and text in place[3]
-    )
+def _below(entries: Ordered[_Entry], rank: int) -> int:
+    """How many have a lower rank."""
+    return entries.before(lambda entry: entry.rank >= rank)
 
 
 def _is_narrower(wanted: Filter, than: Filter) -> bool:
@@ -226,9 +242,3 @@ def _is_narrower(wanted: Filter, than: Filter) -> bool:
         and wanted.problems_only >= than.problems_only
         and than.namespace in ("", wanted.namespace)
     )
-
-
-def _remove(places: list[_Place], place: _Place) -> None:
-    found = bisect_left(places, place)
-    if found < len(places) and places[found] == place:
-        del places[found]

@@ -1,12 +1,17 @@
 """One view as a table shows it: its rows, their order, the cursor and the marks. Knows nothing of Textual.
 
-The cluster says which keys changed; `work` turns them into rows a slice at a time. Cells are kept only for the rows last
-painted: the other rows cost what their order needs.
+A row is made when it is looked at. Of all others the place in the order is known, and no more, unless what is wanted can only be
+told from rows: a filter's text, problems only, the order of a column that follows from other objects. Small views, and trees,
+are made as a whole.
+
+The cluster says which keys changed; `work` finds out what is wanted of them, a slice at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import heapq
+from collections.abc import Callable, Collection, Iterable
+from typing import cast
 
 from ktui.cluster.state import Cluster
 from ktui.cluster.usage import offers
@@ -15,57 +20,66 @@ from ktui.ui.rowindex import Filter, RowIndex
 from ktui.ui.treeindex import TreeIndex, above_of, root_of
 from ktui.views.base import Large, Parted, Row, RowKey, Tree, View
 
-_SLICE = 4  # rows between two looks at the clock: one of a large gang takes a millisecond
+_ROWS = 4  # made between two looks at the clock: one of a large gang takes a millisecond
+_PLACES = 64  # found out between two looks at the clock
+_TOP = 64  # rows that come first: a screenful
 _KEPT_ROWS = 1024  # several screens
 
 
 class ViewModel:
+    """`index` is the order that is shown. Of a large view another order is worked out beside it, and takes its place when it is
+    complete."""
+
     def __init__(self, view: View, cluster: Cluster) -> None:
         self.view = view
-        self.index = RowIndex(view.columns)
         self.marks: dict[RowKey, str] = {}
         self._cluster = cluster
+        self._large = view if isinstance(view, Large) else None
+        order = next((i for i, column in enumerate(view.columns) if column.id == view.order), 0)
+        self.index = RowIndex(view.columns, order)
         self.trunk: int | None = None  # the column in which the rows of a tree are indented
         if isinstance(view, Tree):
             self.trunk = view.trunk
             self.index = TreeIndex(lambda root: view.branch(self._cluster, root))
-        self._rows: dict[RowKey, Row] = {}
-        self._backlog = Backlog(lambda key: key in self.index)
+            self.index.sort_by(order)
+        self._next: RowIndex | None = None  # the other order
+        self._made: set[RowKey] = set()  # keys of which the index knows the row as it is now
+        self._rows: dict[RowKey, Row] = {}  # that were looked at
+        self._doubted: set[RowKey] = set()  # of these, those that may be others by now
+        self._needs_rows = self._follows_from_rows()
+        self._backlog = Backlog(self._wants)
         self._reading: frozenset[str] = frozenset()  # kinds because of which rows are computed again
         self._cursor: RowKey | None = None
         self._cursor_position = 0
-        self.index.sort_by(next((i for i, column in enumerate(view.columns) if column.id == view.order), 0))
-        self.rebase(cluster)
+        self._find(self._keys())
 
     # --- rows ---
 
     def invalidate(self, keys: Iterable[RowKey]) -> None:
-        """These rows may have changed, appeared or gone. Those that were painted are computed first."""
-        self._backlog.add(keys)
+        """These rows may have changed, appeared or gone. Those that were painted come first."""
+        changed = dict.fromkeys(keys)
+        self._made.difference_update(changed)
+        self._doubted |= self._rows.keys() & changed.keys()
+        self._backlog.add(changed)
         self._backlog.prefer(self._rows.keys())
-
-    def rebase(self, cluster: Cluster) -> None:
-        """Take the rows from another state; cursor, order and marks stay."""
-        self._cluster = cluster
-        view = self.view
-        keys = view.keys_unsorted(cluster) if isinstance(view, Large) else view.keys(cluster)
-        self._backlog.begin(self.index.keys(), keys)
 
     def reread(self, kinds: frozenset[str]) -> None:
         """Any of these kinds can be read now, or no longer: compute again what shows something of them."""
         view = self.view
         if isinstance(view, Parted):
             self._reading = kinds if self._backlog.through else self._reading | kinds
-            self._backlog.begin(self.index.keys(), view.keys_reading(self._cluster, self._reading))
+            self.invalidate(self.index.keys())
+            self._find(view.keys_reading(self._cluster, self._reading))
         elif kinds.intersection((*view.kinds, *view.joins)) or (isinstance(view, Tree) and view.reads(kinds)):
-            self.rebase(self._cluster)
+            self.invalidate(self.index.keys())
+            self._find(self._keys())
 
     def refigure(self) -> None:
         """Other figures of what is used: painted rows are made anew when they are looked at, the others only where the order
         follows from figures."""
         if any(column.needs for column in self.view.columns):
             self._rows.clear()
-            if self.view.columns[self.index.column].needs:
+            if any(self.view.columns[index.column].needs for index in self._indexes):
                 self.invalidate(self.index.keys())
 
     @property
@@ -80,31 +94,90 @@ class ViewModel:
         return len(self._backlog)
 
     def work(self, may_go_on: Callable[[], bool]) -> bool:
-        """Compute dirty rows while `may_go_on`, at least one slice. Returns whether anything was taken in."""
-        changes: list[tuple[RowKey, Row | None]] = []
+        """Find out what is wanted while `may_go_on`, at least one slice. Returns whether anything was taken in."""
+        worked = False
         while self._backlog:
-            for key in self._backlog.take(_SLICE):
-                row = self.view.row(self._cluster, key)
-                self._remember(key, row)
-                changes.append((key, row))
+            for key in self._backlog.take(_ROWS if self._needs_rows else _PLACES):
+                self._take_in(key)
+                worked = True
+            if self._next is not None and self._backlog.through:
+                self.index, self._next = self._next, None
+                self._needs_rows = self._follows_from_rows()
             if not may_go_on():
                 break
-        if not changes:
-            return False
-        self.index.update(changes)
-        self._forget_marks(key for key, _ in changes)
-        return True
+        return worked
 
     def row(self, key: RowKey) -> Row | None:
         """The row for painting; the same object until it changes."""
         row = self.tree.row(key) if self.tree is not None else None
-        row = row or self._rows.get(key)
-        if row is None:
-            row = self.view.row(self._cluster, key)
+        return row or self._make(key, keep=True)
+
+    # --- what is known of rows ---
+
+    @property
+    def _indexes(self) -> tuple[RowIndex, ...]:
+        return (self.index,) if self._next is None else (self.index, self._next)
+
+    def _follows_from_rows(self) -> bool:
+        """Whether rows have to be made that nobody looks at, for their order or for the filter."""
+        if self._large is None or self.index.filter.reads_rows:
+            return True
+        return any(self.view.columns[index.column].id not in self._large.places for index in self._indexes)
+
+    def _wants(self, key: RowKey) -> bool:
+        """Whether less is known of the row than there should be."""
+        if key not in self.index or (self._needs_rows and key not in self._made):
+            return True
+        return self._next is not None and key not in self._next
+
+    def _keys(self) -> Iterable[RowKey]:
+        return self._large.keys_unsorted(self._cluster) if self._large else self.view.keys(self._cluster)
+
+    def _find(self, keys: Iterable[RowKey]) -> None:
+        """Take in what there is no row of yet; where that is more than a screenful, the first of them first."""
+        if isinstance(keys, Collection):
+            first = heapq.nsmallest(_TOP, keys) if not self.index.total else ()
+            self._backlog.begin((first, keys), len(keys) - self.index.total)
+        else:
+            self._backlog.begin((keys,), 0)
+
+    def _complete(self) -> None:
+        """Go over all rows for what is not known of them, first over those that a filter is likely to let pass."""
+        present = self.index.keys()
+        self._backlog.begin((present, self._keys()), len(present) if self._next else len(present) - len(self._made))
+        if self._large is not None and (text := self.index.filter.text.lower()):
+            self._backlog.begin_with(present, lambda key: text in " ".join(cast("tuple[str, ...]", key)))
+
+    def _take_in(self, key: RowKey) -> None:
+        if self._needs_rows and key not in self._made:
+            row = self._make(key)
+            self.index.update([(key, row)])
             if row is not None:
-                if len(self._rows) >= _KEPT_ROWS:
-                    self._rows.clear()
-                self._rows[key] = row
+                self._made.add(key)
+        if self._next is not None:
+            self._next.take_over(key, self.index)
+        if self._large is not None and not self._needs_rows:
+            for index in self._indexes:
+                index.put(key, self._large.place(self._cluster, key, self.view.columns[index.column].id))
+        if key in self.marks and self.marks[key] != self.index.uid(key):
+            del self.marks[key]  # a new object under an old name is not the one that was marked
+
+    def _make(self, key: RowKey, *, keep: bool = False) -> Row | None:
+        """The row as it is now, without making again what was looked at and did not change; `keep` it as such."""
+        known = self._rows.get(key)
+        if known is not None and key not in self._doubted:
+            return known
+        self._doubted.discard(key)
+        row = self.view.row(self._cluster, key)
+        if row is None:
+            self._rows.pop(key, None)
+        elif row == known:
+            return known
+        elif keep or known is not None:
+            if len(self._rows) >= _KEPT_ROWS:
+                self._rows.clear()
+                self._doubted.clear()
+            self._rows[key] = row
         return row
 
     # --- trees ---
@@ -147,24 +220,43 @@ class ViewModel:
         self.move_to(self.locate_cursor())  # it stays on the row from here on, wherever that goes
         tree.fold(row, unfolded)
 
-    def _remember(self, key: RowKey, row: Row | None) -> None:
-        known = self._rows.get(key)
-        if known is None or known == row:
-            return
-        if row is None:
-            del self._rows[key]
-        else:
-            self._rows[key] = row
-
     # --- order ---
 
+    @property
+    def column(self) -> int:
+        """The column whose order is wanted."""
+        return self._indexes[-1].column
+
+    @property
+    def descending(self) -> bool:
+        return self._indexes[-1].descending
+
     def narrow(self, wanted: Filter) -> None:
-        self.index.narrow(wanted)
+        """Show what passes the filter: at once as far as that is known."""
+        for index in self._indexes:
+            index.narrow(wanted)
+        self._look_again()
 
     def sort_by(self, column: int, *, descending: bool) -> None:
-        self.index.sort_by(column, descending=descending)
+        """Order by a column. A large view stays as it is until the new order is worked out."""
         if self.view.columns[column].needs:
-            self.invalidate(self.index.keys())  # rows that nobody looked at have figures of long ago
+            self.invalidate(self.index.keys())  # rows that were made have figures of long ago
+        if self._large is None or column == self.column:
+            self._indexes[-1].sort_by(column, descending=descending)
+            return
+        self._next = None
+        if column == self.index.column:
+            self.index.sort_by(column, descending=descending)
+        else:
+            self._next = RowIndex(self.view.columns, column, descending=descending)
+            self._next.narrow(self.index.filter)
+        self._look_again()
+
+    def _look_again(self) -> None:
+        """After something else was wanted."""
+        self._needs_rows = self._follows_from_rows()
+        if self._next is not None or (self._needs_rows and len(self._made) < self.index.total):
+            self._complete()
 
     # --- cursor: follows its row; when the row goes, it stays where it was ---
 
@@ -197,9 +289,8 @@ class ViewModel:
             root = root_of(key)
             self.index.update([(root, self.view.row(self._cluster, root))])
             self.tree.reveal(key)
-        elif self.index.uid(key) is None:
-            row = self.view.row(self._cluster, key)  # not computed yet
-            self.index.update([(key, row)])
+        elif key not in self.index:
+            self._take_in(key)
         position = self.index.position(key)
         if position is not None:
             self.move_to(position)
@@ -213,10 +304,3 @@ class ViewModel:
             return
         if self.marks.pop(key, None) is None:
             self.marks[key] = self.index.uid(key) or ""
-
-    def _forget_marks(self, keys: Iterable[RowKey]) -> None:
-        """A new object under an old name is not the one that was marked."""
-        if self.marks:
-            for key in keys:
-                if key in self.marks and self.marks[key] != self.index.uid(key):
-                    del self.marks[key]

@@ -7,7 +7,7 @@ To add a column: one `Column` and one cell in the view's module. To add a view: 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
@@ -59,6 +59,15 @@ class Row(Struct, frozen=True):
     within: str = ""
     folds: bool = False
     unfolded: bool = False
+
+
+class Place(Struct, frozen=True, gc=False):
+    """Where a row stands in the order of one column, and whose it is: what can be told without making it. `value` is its sort
+    value in that column; `uid` and `namespace` are those of the row."""
+
+    value: SortValue
+    uid: str = ""
+    namespace: str = ""
 
 
 Line: TypeAlias = tuple[Cell, ...]
@@ -206,7 +215,18 @@ class Tree(View, Protocol):
 
 @runtime_checkable
 class Large(View, Protocol):
-    """A view that may have a hundred thousand rows."""
+    """A view that may have a hundred thousand rows: most of them are never made, only their places are known. Keys are tuples of
+    names that rows show."""
+
+    @property
+    def places(self) -> Collection[str]:
+        """Ids of the columns in whose order `place` can tell where a row stands: for a small part of what the row costs, and as
+        the row itself would."""
+        ...
+
+    def place(self, cluster: Cluster, key: RowKey, column: str) -> Place | None:
+        """Where the row stands now; None when it is gone."""
+        ...
 
     def keys_unsorted(self, cluster: Cluster) -> Iterable[RowKey]:
         """All row keys, in no order, some more than once. The state may change between two of them: what comes then need not be

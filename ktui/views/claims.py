@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import ClassVar, Final
 
 from ktui.cluster.allocation import users
 from ktui.cluster.gangs import display_name
@@ -16,7 +16,16 @@ from ktui.model.time import parse_time
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
 from ktui.views.devicestatus import not_ready, status_document, status_lines
 from ktui.views.events import event_lines
-from ktui.views.shared import OBJECT_KINDS, ObjectsView, as_key, device_full, device_text, owner_text, time_text
+from ktui.views.shared import (
+    OBJECT_KINDS,
+    ObjectsView,
+    as_key,
+    device_full,
+    device_text,
+    newest_first,
+    owner_text,
+    time_text,
+)
 from ktui.views.taints import taint_document
 
 
@@ -47,17 +56,24 @@ class ClaimsView(ObjectsView):
         Column("age", "AGE", 6, 0, priority=3, kind="age"),
     )
 
+    places: ClassVar = {
+        "namespace": lambda _, claim: claim.namespace,
+        "claim": lambda _, claim: claim.name,
+        "state": lambda _, claim: claim_state(claim),
+        "wants": lambda _, claim: _wants(claim),
+        "devices": lambda _, claim: _devices(claim),
+        "users": lambda _, claim: _holders(claim),
+        "age": lambda _, claim: newest_first(claim),
+    }
+
     def row(self, cluster: Cluster, key: RowKey) -> Row | None:
         claim = cluster.claim(as_key(key))
         if claim is None:
             return None
         state = claim_state(claim)
-        wants = ", ".join(request_text(request) for request in claim.spec.devices.requests or ())
-        devices = " ".join(device_text(result.id) for result in claim.results)
-        holders = " ".join(consumer_text(c) for c in claim.status.reserved_for or ())
+        wants, devices, holders = _wants(claim), _devices(claim), _holders(claim)
         tainted = any(t.effect == "NoExecute" for r in claim.results for t in taints_of(cluster, r.id))
         bad = tainted or any(not_ready(claim, result) for result in claim.results)
-        created = parse_time(claim.metadata.creation_timestamp)
         style: Style = "ok" if state.startswith("allocated") else "warn" if state == "pending" else "dim"
         cells = (
             Cell(claim.namespace),
@@ -71,10 +87,10 @@ class ClaimsView(ObjectsView):
         return Row(
             key=claim.key,
             cells=cells,
-            sort=(claim.namespace, claim.name, state, wants, devices, holders, -(created or 0.0)),
+            sort=(claim.namespace, claim.name, state, wants, devices, holders, newest_first(claim)),
             uid=claim.metadata.uid,
             namespace=claim.namespace,
-            since=created,
+            since=parse_time(claim.metadata.creation_timestamp),
             problem=state == "pending" or bad,
         )
 
@@ -133,6 +149,18 @@ class ClaimsView(ObjectsView):
             "gangs": [group for _, group in _gangs(cluster, claim)],
             "usedBy": [pod.name for pod in users(cluster, claim.key)],
         }
+
+
+def _wants(claim: ResourceClaim) -> str:
+    return ", ".join(request_text(request) for request in claim.spec.devices.requests or ())
+
+
+def _devices(claim: ResourceClaim) -> str:
+    return " ".join(device_text(result.id) for result in claim.results)
+
+
+def _holders(claim: ResourceClaim) -> str:
+    return " ".join(consumer_text(consumer) for consumer in claim.status.reserved_for or ())
 
 
 def _gangs(cluster: Cluster, claim: ResourceClaim) -> list[Key]:

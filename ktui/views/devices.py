@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
-from typing import Final, cast
+from typing import ClassVar, Final, cast
 
 from msgspec import to_builtins
 
@@ -19,7 +19,7 @@ from ktui.cluster.usage import gpu_usage
 from ktui.model.claim import AllocationResult, ResourceClaim
 from ktui.model.quantity import format_bytes, parse_quantity
 from ktui.model.resourceslice import NUMA_NODE, Device, DeviceId, attribute
-from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
+from ktui.views.base import Cell, Column, Document, Line, Place, Row, RowKey, Section, SortValue, Style, pairs
 from ktui.views.devicesharing import counter_lines, share_lines, sharing_document
 from ktui.views.devicestatus import driver_lines
 from ktui.views.eviction import tolerance
@@ -51,6 +51,7 @@ _SHARING: Final[dict[DeviceSharing, str]] = {
 _HISTORY: Final = 20  # changes of one device that its detail shows
 _MODEL_NAMES = ("productName", "model", "type")
 """Attributes in which drivers publish what a device is; none of them is standard."""
+_UNPUBLISHED: Final = Device()
 _VERSION_NAMES = ("driverVersion", "cudaDriverVersion")
 
 
@@ -79,6 +80,15 @@ class DevicesView:
         Column("driver", "DRIVER", 12, 2, priority=1),
     )
 
+    places: ClassVar[Mapping[str, Callable[[DeviceId, Device], SortValue]]] = {
+        "pool": lambda key, _: key[1],
+        "device": lambda key, _: key[2],
+        "model": lambda key, device: model_of(device, key[0]),
+        "numa": lambda key, device: numa_of(device, key[0]),
+        "memory": lambda key, device: _amount_of_memory(device, key[0]),
+        "driver": lambda key, _: key[0],
+    }
+
     def keys(self, cluster: Cluster) -> Iterable[DeviceId]:
         return sorted(device_ids(cluster))
 
@@ -86,11 +96,18 @@ class DevicesView:
         published = ((*pool.id, name) for pool in cluster.pools() for name in pool.devices)
         return itertools.chain(published, list(cluster.claims_by_device.values()))
 
+    def place(self, cluster: Cluster, key: RowKey, column: str) -> Place | None:
+        device = cast("DeviceId", key)
+        published = cluster.device(device)
+        if published is None and device not in cluster.claims_by_device:
+            return None
+        return Place(self.places[column](device, published.device if published else _UNPUBLISHED))
+
     def row(self, cluster: Cluster, key: RowKey) -> Row | None:
         info = device_info(cluster, cast("DeviceId", key))
         if info is None:
             return None
-        device = info.published.device if info.published else Device()
+        device = info.published.device if info.published else _UNPUBLISHED
         driver, pool, name = info.id
         model, numa, memory = model_of(device, driver), numa_of(device, driver), memory_of(device, driver)
         users = users_text(info)
@@ -109,11 +126,10 @@ class DevicesView:
             Cell(taints, style if info.state not in ("free", "used") else ""),
             Cell(driver, "dim"),
         )
-        amount = parse_quantity(_capacity(device, driver))
-        own = (pool, name, info.state, model, numa, float(amount or 0))
+        own = (pool, name, info.state, model, numa, _amount_of_memory(device, driver))
         sort = (*own, *gpu_sort(usage), users, taints, driver)
         problem = info.state not in ("free", "used", "blocked", "unknown") or info.conflict
-        return Row(key=info.id, cells=cells, sort=sort, uid=device_full(info.id), problem=problem)
+        return Row(key=info.id, cells=cells, sort=sort, problem=problem)
 
     def names(self, cluster: Cluster, key: RowKey) -> tuple[str, ...]:  # noqa: ARG002 - the key says it
         device = cast("DeviceId", key)
@@ -231,6 +247,10 @@ def numa_of(device: Device, driver: str) -> str:
 def memory_of(device: Device, driver: str) -> str:
     amount = parse_quantity(_capacity(device, driver))
     return format_bytes(amount) if amount is not None else ""
+
+
+def _amount_of_memory(device: Device, driver: str) -> float:
+    return float(parse_quantity(_capacity(device, driver)) or 0)
 
 
 def _capacity(device: Device, driver: str) -> str | int | float | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final, Literal
+from collections.abc import Callable, Iterable, Mapping
+from typing import ClassVar, Final, Literal
 
 from ktui.cluster.allocation import devices_of, group_claims
 from ktui.cluster.beside import twins
@@ -28,7 +28,7 @@ from ktui.model.meta import Key
 from ktui.model.pod import Pod
 from ktui.model.podstatus import status_word
 from ktui.model.time import format_age, parse_time
-from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
+from ktui.views.base import Cell, Column, Document, Line, Place, Row, RowKey, Section, SortValue, Style, pairs
 from ktui.views.beyond import beyond_documents, beyond_lines
 from ktui.views.claims import claim_state
 from ktui.views.preemption import gang_preemption, gang_preemption_document
@@ -97,8 +97,25 @@ class GangsView:
         Column("why", "WHY", 30, 6, priority=6),
     )
 
+    places: ClassVar[Mapping[str, Callable[[Cluster, Gang], SortValue]]] = {
+        "namespace": lambda _, found: found.key[0],
+        "gang": lambda cluster, found: display_name(cluster, found.key),
+        "state": lambda _, found: WORST_FIRST.index(found.state),
+        "pods": lambda _, found: found.running / found.needed,
+        "age": lambda _, found: -(found.created or 0.0),
+    }
+
     def keys(self, cluster: Cluster) -> Iterable[Key]:
         return sorted(gang_keys(cluster))
+
+    def keys_unsorted(self, cluster: Cluster) -> Iterable[Key]:
+        return list(gang_keys(cluster))
+
+    def place(self, cluster: Cluster, key: RowKey, column: str) -> Place | None:
+        found = gang(cluster, as_key(key))
+        if found is None:
+            return None
+        return Place(self.places[column](cluster, found), _uid(found), found.key[0])
 
     def row(self, cluster: Cluster, key: RowKey) -> Row | None:
         found = gang(cluster, as_key(key))
@@ -129,12 +146,11 @@ class GangsView:
             -(created or 0.0),
             why,
         )
-        owner = found.object
         return Row(
             key=found.key,
             cells=cells,
             sort=sort,
-            uid=f"{owner.metadata.uid}/{found.key[1]}" if owner else f"name:{found.key}",
+            uid=_uid(found),
             namespace=found.key[0],
             since=created,
             problem=problem,
@@ -231,6 +247,11 @@ class GangsView:
             if placed
             else None,
         }
+
+
+def _uid(found: Gang) -> str:
+    owner = found.object
+    return f"{owner.metadata.uid}/{found.key[1]}" if owner else f"name:{found.key}"
 
 
 def count_devices(cluster: Cluster, found: Gang) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import ClassVar, Final
 
 from ktui.cluster.allocation import ContainerDevices, DeviceUse, devices_of, reserved_for
 from ktui.cluster.extended import counted_text
@@ -19,6 +19,7 @@ from ktui.model.podqos import qos_class
 from ktui.model.podstatus import status_word
 from ktui.model.resourceslice import DeviceId
 from ktui.model.time import format_age, parse_time
+from ktui.model.usage import Amounts
 from ktui.views.base import Cell, Column, Document, Line, Row, RowKey, Section, Style, pairs
 from ktui.views.events import event_lines
 from ktui.views.extended import extended_documents, extended_lines, reported_documents, silence
@@ -40,6 +41,7 @@ from ktui.views.shared import (
     device_full,
     device_text,
     gangs_of,
+    newest_first,
     owner_text,
     pod_style,
     time_text,
@@ -49,6 +51,22 @@ from ktui.views.usage import amounts_cells, amounts_sort, gpu_line, node_lines, 
 
 _BAD_NEWS: Final = ("DisruptionTarget", RESIZE_PENDING, RESIZE_IN_PROGRESS)
 """Conditions of a pod that are no good news when they are True."""
+
+
+def _status(pod: Pod) -> Cell:
+    """Of a pod that runs, that its resize is stuck."""
+    word = status_word(pod)
+    sign, style = resize_sign(pod) if word == "Running" else ("", "")
+    return Cell(sign or word, style or pod_style(pod))
+
+
+def _gang(cluster: Cluster, pod: Pod) -> str:
+    return next(iter(gangs_of(cluster, pod)), "")
+
+
+def _used(cluster: Cluster, pod: Pod) -> Amounts | None:
+    usage = cluster.usage.pod(pod.key)
+    return usage.amounts if usage is not None else None
 
 
 class PodsView(ObjectsView):
@@ -80,6 +98,17 @@ class PodsView(ObjectsView):
         Column("devices", "DEVICES", 16, 4, priority=7),
     )
 
+    places: ClassVar = {
+        "namespace": lambda _, pod: pod.namespace,
+        "pod": lambda _, pod: pod.name,
+        "status": lambda _, pod: _status(pod).text,
+        "node": lambda _, pod: pod.spec.node_name or "",
+        "gang": _gang,
+        "age": lambda _, pod: newest_first(pod),
+        "cpu": lambda cluster, pod: amounts_sort(_used(cluster, pod))[0],
+        "memory": lambda cluster, pod: amounts_sort(_used(cluster, pod))[1],
+    }
+
     def row(self, cluster: Cluster, key: RowKey) -> Row | None:
         pod = cluster.pod(as_key(key))
         if pod is None:
@@ -94,17 +123,14 @@ class PodsView(ObjectsView):
         shown, style = _devices_cell(
             devices, waiting, counted_text(pod), bad=bad or unhealthy, tainted=any(t.effect != "None" for t in taints)
         )
-        word = status_word(pod)
-        sign, sign_style = resize_sign(pod) if word == "Running" else ("", "")
-        created = parse_time(pod.metadata.creation_timestamp)
+        status = _status(pod)
         node = pod.spec.node_name or ""
-        gang = next(iter(gangs_of(cluster, pod)), "")
-        usage = cluster.usage.pod(pod.key)
-        used = usage.amounts if usage is not None else None
+        gang = _gang(cluster, pod)
+        used = _used(cluster, pod)
         cells = (
             Cell(pod.namespace),
             Cell(pod.name),
-            Cell(sign or word, sign_style or pod_style(pod)),
+            status,
             Cell(node or "-", "" if node else "dim"),
             Cell(gang, "dim"),
             Cell("", "dim"),
@@ -114,11 +140,11 @@ class PodsView(ObjectsView):
         return Row(
             key=pod.key,
             cells=cells,
-            sort=(pod.namespace, pod.name, sign or word, node, gang, -(created or 0.0), *amounts_sort(used), shown),
+            sort=(pod.namespace, pod.name, status.text, node, gang, newest_first(pod), *amounts_sort(used), shown),
             uid=pod.metadata.uid,
             namespace=pod.namespace,
-            since=created,
-            problem=word not in ("Running", "Succeeded", "Completed") or bool(sign) or bad or unhealthy,
+            since=parse_time(pod.metadata.creation_timestamp),
+            problem=status.text not in ("Running", "Succeeded", "Completed") or bad or unhealthy,
         )
 
     def detail(self, cluster: Cluster, key: RowKey, now: float) -> tuple[Section, ...]:

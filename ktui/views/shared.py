@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final, cast
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar, Final, cast
 
 from ktui.cluster.gangs import display_name
 from ktui.cluster.joins import pod_group
@@ -14,8 +14,8 @@ from ktui.model.pod import Pod
 from ktui.model.podstatus import status_word
 from ktui.model.resourceslice import Attribute as AttributeValue
 from ktui.model.resourceslice import DeviceId, attribute_value
-from ktui.model.time import format_age, format_time
-from ktui.views.base import RowKey, Style
+from ktui.model.time import format_age, format_time, parse_time
+from ktui.views.base import Place, RowKey, SortValue, Style
 
 OBJECT_KINDS: Final[dict[str, str]] = {
     "claims": "ResourceClaim",
@@ -33,9 +33,11 @@ GROUPS: Final = ("PodGroup", "Group", PODS)
 
 
 class ObjectsView:
-    """What the views have in common whose rows are the objects of one kind. Subclasses name the `kind`."""
+    """What the views have in common whose rows are the objects of one kind. Subclasses name the `kind`, and `places`: by column,
+    what gives the sort value of an object without its row."""
 
     kind: str
+    places: ClassVar[Mapping[str, Callable[[Cluster, Any], SortValue]]] = {}
     makers = ()
 
     @property
@@ -49,6 +51,12 @@ class ObjectsView:
 
     def keys_unsorted(self, cluster: Cluster) -> Iterable[Key]:
         return list(cluster.stores[self.kind].objects)
+
+    def place(self, cluster: Cluster, key: RowKey, column: str) -> Place | None:
+        found = cluster.stores[self.kind].get(as_key(key))
+        if found is None:
+            return None
+        return Place(self.places[column](cluster, found), found.metadata.uid, found.namespace)
 
     def names(self, cluster: Cluster, key: RowKey) -> tuple[str, ...]:  # noqa: ARG002 - the key says it
         return (as_key(key)[1],)
@@ -105,6 +113,11 @@ def attribute_text(value: AttributeValue | None) -> str:
     if isinstance(plain, tuple):
         return ",".join(str(item) for item in plain)
     return "" if plain is None else str(plain)
+
+
+def newest_first(obj: Object) -> float:
+    """The sort value of an object's age."""
+    return -(parse_time(obj.metadata.creation_timestamp) or 0.0)
 
 
 def pod_style(pod: Pod) -> Style:

@@ -86,6 +86,7 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         ] = {}  # lines without a row: most of them while lists come, ten times a second
         self._under_cursor: RowKey | None = None
         self._was_empty = True
+        self._order = (0, False)  # column and whether descending, as the title was drawn last
 
     # --- what it shows ---
 
@@ -146,6 +147,10 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         if empty != self._was_empty:
             self._was_empty = empty
             self.refresh()  # the placeholder may be longer than what takes its place
+        order = (self._model.index.column, self._model.index.descending)
+        if order != self._order:  # a large view comes into another one by itself, when it is worked out
+            self._order = order
+            self.refresh(Region(0, 0, self.line_width, 1))
         for y in range(1, self.size.height):
             if self._lines.get(y) != self._shown(y):
                 self.refresh(Region(0, y, self.line_width, 1))
