@@ -1,13 +1,14 @@
 """Every command once: what it is called, what it does, its keys, and when it is available.
 
-The key map, the footer, the help screen and the command palette all read this table. To add a command: a line here and a
-handler with its id in the screen that carries it out.
+The key map, the footer, the help screen and the command palette all read this table. To add a command: a line here, and a
+handler in the part of the main screen (`ktui/ui/main/`) whose job it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Final, Literal
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 from textual.binding import Binding, BindingType
@@ -16,6 +17,9 @@ from ktui.errors import UsageError
 
 Scope = Literal["move", "main"]
 """Where the keys work: in whatever scrolls, on every screen; or on the main screen."""
+
+Handlers: TypeAlias = dict[str, Callable[[], Awaitable[None] | None]]
+"""What carries commands out, by their ids."""
 
 
 class Situation(Struct, frozen=True):
@@ -218,6 +222,12 @@ COMMANDS: Final = (
     Command("quit", "Quit", "q,ctrl+c", footer="quit"),
 )
 BY_ID: Final[Mapping[str, Command]] = {command.id: command for command in COMMANDS}
+
+
+def group_handlers(group: str, do: Callable[[str], None]) -> Handlers:
+    """For all commands "group.name": each does `do(name)`."""
+    names = (command_id.removeprefix(f"{group}.") for command_id in BY_ID if command_id.startswith(f"{group}."))
+    return {f"{group}.{name}": partial(do, name) for name in names}
 
 
 def bindings(*scopes: Scope) -> list[BindingType]:

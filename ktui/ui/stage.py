@@ -84,12 +84,12 @@ class Stage:
         while same < _SAME and not self.ended():
             if time.monotonic() > deadline:
                 raise KtuiError("the screens did not come to rest")
-            self._main.flush(anyway=True)
+            self._main.flusher.flush(anyway=True)
             await self._pilot.pause(0)
             if self.ended():
                 return
-            if self._main.failure:
-                raise KtuiError(self._main.failure)
+            if self._main.decks.failure:
+                raise KtuiError(self._main.decks.failure)
             shown = self._drawn()
             same = same + 1 if shown == self.lines and not self._busy() else 0
             self.lines = shown

@@ -130,13 +130,13 @@ async def measure(opener: Opener) -> None:
                 await _view(table, screen, view)
             for view in _VIEWS:
                 async with table.line(f"back to {view}"):
-                    screen.show_view(view)
+                    screen.showing.show_view(view)
                     await _quiet(screen)
                 await _keys(table, screen)
-            if (session := screen._session) is not None and (player := session.player) is not None:
+            if (session := screen.decks.session) is not None and (player := session.player) is not None:
                 player.pause(True)
             for view in _SHOWN:
-                screen.show_view(view)
+                screen.showing.show_view(view)
                 await _quiet(screen)
                 await _events(table, screen, view)
         table.add("whole run", time.process_time() - began)
@@ -144,7 +144,7 @@ async def measure(opener: Opener) -> None:
 
 async def _view(table: Table, screen: MainScreen, view: Entity) -> None:
     began = time.thread_time()
-    screen.show_view(view)
+    screen.showing.show_view(view)
     table.add(f"first look at {view}: until drawn", time.thread_time() - began)
     async with table.line(f"first look at {view}: all rows"):
         await _quiet(screen)
@@ -152,24 +152,24 @@ async def _view(table: Table, screen: MainScreen, view: Entity) -> None:
 
 async def _keys(table: Table, screen: MainScreen) -> None:
     """A filter as it is typed and taken back, each column's order, both ways."""
-    model = screen._model
+    model = screen.decks.model
     assert model is not None
     worst = 0.0
     typed = [_LOOKED_FOR[: end + 1] for end in range(len(_LOOKED_FOR))]
     for text in (*typed, *reversed(typed), ""):
-        worst = max(worst, _took(lambda text=text: screen._narrow(Filter(text=text))))  # type: ignore[misc]
+        worst = max(worst, _took(lambda text=text: screen.showing.narrow(Filter(text=text))))  # type: ignore[misc]
     table.add("  filter, a key", worst)
-    worst = max(_took(screen.run_sort) for _ in model.view.columns)
+    worst = max(_took(screen.arrangement.sort_by_next) for _ in model.view.columns)
     table.add("  order by another column", worst)
-    table.add("  order turned round", _took(screen.run_sort_reverse))
-    _took(screen.run_sort_reverse)
-    table.add("  to the end", _took(lambda: screen._move("end")))
-    _took(lambda: screen._move("home"))
+    table.add("  order turned round", _took(screen.arrangement.reverse))
+    _took(screen.arrangement.reverse)
+    table.add("  to the end", _took(lambda: screen.panes.move("end")))
+    _took(lambda: screen.panes.move("home"))
 
 
 async def _events(table: Table, screen: MainScreen, view: str) -> None:
     """As many as come in a second, of pods all over the fleet, from the lines of a watch to what is drawn ten times meanwhile."""
-    session = screen._session
+    session = screen.decks.session
     assert session is not None
     lines = list(_lines(session, _EVENTS))
     kind, source = KINDS["Pod"], session.cluster.streams_of(("Pod",))[0].source
@@ -179,7 +179,7 @@ async def _events(table: Table, screen: MainScreen, view: str) -> None:
                 event = decode_event(kind, "v1", line)
                 assert event.object is not None
                 session._take(Changed(source, "MODIFIED", event.object))
-            screen.flush()
+            screen.flusher.flush()
             await asyncio.sleep(0)
     await _quiet(screen)
 
@@ -206,8 +206,8 @@ async def _quiet(screen: MainScreen) -> None:
     since = time.monotonic()
     while time.monotonic() - since < _QUIET:
         await asyncio.sleep(0.05)
-        session = screen._session
-        if session is None or session.busy or not _live(session) or (screen._model and screen._model.behind):
+        session = screen.decks.session
+        if session is None or session.busy or not _live(session) or (screen.decks.model and screen.decks.model.behind):
             since = time.monotonic()
 
 

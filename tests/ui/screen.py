@@ -63,8 +63,10 @@ async def running(
         main = app.screen
         assert isinstance(main, MainScreen)
         # Before, a key for a view means nothing.
-        await wait_for(pilot, lambda: bool(opener.opened and (main.situation().view or main.failure)), "opening")
-        if main.situation().view not in ("", view):
+        await wait_for(
+            pilot, lambda: bool(opener.opened and (main.menu.situation().view or main.decks.failure)), "opening"
+        )
+        if main.menu.situation().view not in ("", view):
             await pilot.press(str(VIEW_NUMBERS[view]))
         yield app, pilot
         await asyncio.sleep(0)

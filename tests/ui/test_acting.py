@@ -423,7 +423,7 @@ async def test_a20_a_context_switch_closes_the_dialog_and_sends_nothing(tmp_path
         await who.in_dialog()
         main = who.app.screen_stack[0]
         assert isinstance(main, MainScreen)
-        main._open_in_background("prod-us")
+        main.sessions.open("prod-us")
         await who.until(lambda: who.opener.opened[-1] == "prod-us" and len(who.app.screen_stack) == 1, "the switch")
         await lacks(who.pilot, "server dry run")
         await who.press("y", "enter")
@@ -437,7 +437,7 @@ async def test_a20_a_context_switch_closes_a_form(tmp_path: Path) -> None:
         await who.until(lambda: who.form, "the form")
         main = who.app.screen_stack[0]
         assert isinstance(main, MainScreen)
-        main._open_in_background("prod-us")
+        main.sessions.open("prod-us")
         await who.until(lambda: len(who.app.screen_stack) == 1, "the form to close")
         assert who.server.writes == []
 
@@ -451,7 +451,7 @@ async def test_a20_a_request_under_way_when_the_session_goes_is_audited_and_told
         await who.told("sent, waiting for the server's answer")
         main = who.app.screen_stack[0]
         assert isinstance(main, MainScreen)
-        main._open_in_background("prod-us")
+        main.sessions.open("prod-us")
         await who.until(lambda: bool(who.at.audit()), "the audit line")
         assert who.at.audit()[0]["result"] == "unknown: given up before the answer came"
         await who.told("left while it was being sent; look whether it was done")

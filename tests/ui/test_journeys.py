@@ -304,7 +304,7 @@ async def test_a_stalled_terminal_holds_updates_back_and_loses_none() -> None:
         await shows(pilot, "7 pods")
         screen = app.screen
         slow = True
-        screen._output_is_slow = lambda: slow  # type: ignore[attr-defined]
+        screen.flusher.output_is_slow = lambda: slow  # type: ignore[attr-defined]
         opener.feed.give(changed("Pod", "ADDED", pod("late")))
         await pilot.pause(0.5)
         assert "late" not in text(app)

@@ -180,7 +180,7 @@ async def test_a_live_session_that_is_lost_meanwhile_is_told_of_and_the_past_sta
         await shows(pilot, "THE PAST", "2 gangs")
         opener.feed.give(phase("PodGroup", "waiting", "connection refused"))
         assert isinstance(app.screen, MainScreen)
-        app.screen._fail("another cluster answers")
+        app.screen.showing.show_failure("another cluster answers")
         await told(pilot, "of the live session: another cluster answers")
         await shows(pilot, "THE PAST", "2 gangs", "recorded")
         await pilot.press("B")

@@ -125,13 +125,13 @@ async def test_a_change_costs_the_same_in_a_large_table() -> None:
         async with running(opener) as (app, pilot):
             await pilot.press("8")
             await shows(pilot, f"{count:,} pods")
-            await wait_for(pilot, lambda: not app.screen._model.behind, "all rows")  # type: ignore[attr-defined]
+            await wait_for(pilot, lambda: not app.screen.decks.model.behind, "all rows")  # type: ignore[attr-defined]
             started = time.process_time()
             for round_ in range(100):
                 number = round_ * (count // 100)
                 row = pod(f"p-{number:06}", phase="Failed", version=200 + round_, age=86_400)
                 opener.feed.give(changed("Pod", "MODIFIED", row))
-                app.screen.flush()  # type: ignore[attr-defined]
+                app.screen.flusher.flush()  # type: ignore[attr-defined]
                 table(app).move("down" if round_ % 2 else "bottom")
             return time.process_time() - started
 

@@ -83,8 +83,8 @@ async def test_what_can_be_done_is_what_can_be_done_to_the_row() -> None:
         await shows(pilot, "3 need you")
         found = []
         for _ in range(3):
-            ids = {command.id for command in main(app).available_commands()}
-            found.append((main(app).situation().row_of, "act.taint" in ids, "act.replicas" in ids))
+            ids = {command.id for command in main(app).menu.available()}
+            found.append((main(app).menu.situation().row_of, "act.taint" in ids, "act.replicas" in ids))
             await pilot.press("j")
         assert found == [("gangs", True, False), ("devices", True, False), ("autoscalers", False, True)]
 
@@ -107,7 +107,7 @@ async def test_a_pool_opens_its_first_slice_and_can_only_be_looked_at() -> None:
         await shows(pilot, "16 need you")
         await pilot.press("G")
         await on_row(app, pilot, "incomplete")
-        assert main(app).situation().row_of == ""
+        assert main(app).menu.situation().row_of == ""
         await pilot.press("y")
         await shows(pilot, "ResourceSlice node-9")
 

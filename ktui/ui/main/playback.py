@@ -1,0 +1,69 @@
+"""Which moment is shown: the commands of a player, and the last minutes of a session in its place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ktui.ui.commands import group_handlers
+from ktui.ui.loading import load
+from ktui.ui.paint import notify
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from ktui.ui.commands import Handlers
+    from ktui.ui.main.decks import Decks
+    from ktui.ui.main.flusher import Flusher
+    from ktui.ui.main.showing import Showing
+
+PAST = "past"  # the group of workers that feed what is looked back at
+
+
+class Playback:
+    def __init__(self, screen: Screen[None], decks: Decks, showing: Showing, flusher: Flusher) -> None:
+        self._screen = screen
+        self._decks = decks
+        self._showing = showing
+        self._flusher = flusher
+
+    def handlers(self) -> Handlers:
+        looking = {"look.back": self._look_back, "look.return": self.return_}
+        return {**looking, **group_handlers("replay", self._replay)}
+
+    async def _look_back(self) -> None:
+        """The session goes on unseen, while its past is looked at."""
+        await load("ktui.ui.lookback")
+        from ktui.ui.lookback import look_back
+
+        live = self._decks.shown
+        if live is None or self._decks.in_past:
+            return
+        past = look_back(live.session)
+        if past is None:
+            notify(self._screen.app, "nothing is remembered yet", "warning")
+            return
+        self._decks.live = live
+        self._showing.show_deck(self._decks.deck_of(past))
+        self._screen.run_worker(past.feed.run(), group=PAST)
+        self._screen.run_worker(past.recall(), group=PAST)
+
+    def return_(self) -> None:
+        """From the past to the present."""
+        live = self._decks.live
+        if live is not None:
+            self._screen.workers.cancel_group(self._screen, PAST)
+            self._decks.live = None
+            self._showing.show_deck(live)
+
+    def _replay(self, what: str) -> None:
+        """`what` is the second part of a "replay." command."""
+        from ktui.ui.replaying import drive
+
+        session, model = self._decks.session, self._decks.model
+        if session is None or model is None or session.player is None:
+            return
+        model.move_to(model.locate_cursor())  # it follows its row from here on, wherever that goes
+        said = drive(session.player, what, session.cluster, self._decks.row)
+        if said:
+            notify(self._screen.app, said)
+        self._flusher.flush()
