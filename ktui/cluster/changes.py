@@ -15,6 +15,7 @@ from ktui.cluster.gangs import GangState, gang, gang_keys, pod_scheduled
 from ktui.cluster.health import Health, pod_health
 from ktui.cluster.joins import alike
 from ktui.cluster.preemption import preempted
+from ktui.cluster.quiet import TOLD, differs_only_in
 from ktui.cluster.state import Cluster
 from ktui.cluster.store import Delta
 from ktui.cluster.timeline import Change, Timeline, What
@@ -57,7 +58,7 @@ class Chronicler:
         self._states: dict[Key, GangState] = {}
         self._touched: dict[Key, None] = {}  # gangs to be counted
         self._health: dict[DeviceId, str] = {}  # of devices whose health was reported anew, the last word
-        self._moved = True  # with the present frame a gang may have come into another state
+        self._moved = False  # with the present event a gang may have come into another state
         self._is_known: bool | None = (
             None  # whether the kind that the present frame is about had been listed; None: not asked yet
         )
@@ -65,10 +66,10 @@ class Chronicler:
 
     def steps(self, frame: Frame, at: float) -> Iterator[Dirty]:
         """Take a frame into the state as `Cluster.steps` does."""
-        if at - self._counted >= _SETTLED:
-            self.settle()
-            self._counted = at
-        self._at = at
+        if isinstance(frame, Changed):
+            yield self.change(frame, at)
+            return
+        self._begin(at)
         if isinstance(frame, Mark):
             self._note("Mark", "", (), after=frame.text)
         elif isinstance(frame, ActionTaken):
@@ -76,12 +77,30 @@ class Chronicler:
         elif isinstance(frame, StreamState):
             self._see_stream(frame)
         started = self._uncounted is not None
-        self._moved = not isinstance(frame, Changed)
-        self._is_known = None
         for dirty in self._cluster.steps(frame, self._see):
-            if started and self._moved:
-                self._touched.update(dict.fromkeys(sorted(dirty.gangs)))
+            if started:
+                self._touch(dirty.gangs)
             yield dirty
+
+    def change(self, frame: Changed, at: float) -> Dirty:
+        """Take an event into the state as `Cluster.change` does."""
+        self._begin(at)
+        started = self._uncounted is not None
+        self._moved = False
+        dirty = self._cluster.change(frame, self._see)
+        if started and self._moved:
+            self._touch(dirty.gangs)
+        return dirty
+
+    def _begin(self, at: float) -> None:
+        if at - self._counted >= _SETTLED:
+            self.settle()
+            self._counted = at
+        self._at = at
+        self._is_known = None
+
+    def _touch(self, gangs: Iterable[Key]) -> None:
+        self._touched.update(dict.fromkeys(sorted(gangs)))
 
     def settle(self) -> None:
         """Count the gangs that were touched. To be called when no frame comes for a while, too."""
@@ -136,6 +155,8 @@ class Chronicler:
         self._note("SourceBack" if after else "SourceLost", "", (frame.source.kind,), after=frame.message)
 
     def _see(self, delta: Delta) -> None:
+        if differs_only_in(delta, TOLD):
+            return
         self._moved = self._moved or not _leaves_its_gang(delta)
         if self._is_known is None:
             self._is_known = self._cluster.synced(delta.kind)

@@ -1,13 +1,13 @@
 """What is known of a cluster, and how to look it up: objects by key, by what they are joined by, and how their sources do.
 
-Nothing here changes anything but `reindex`, which `ktui.cluster.state` calls for every change.
+Nothing here changes anything but `reindex` and `look_again`, which `ktui.cluster.state` calls for every change.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
-from typing import TypeVar, cast
+from collections.abc import Collection, Iterable, Iterator
+from typing import Final, NamedTuple, TypeVar, cast
 
 from ktui.cluster import joins
 from ktui.cluster.indexes import Indexes
@@ -27,6 +27,25 @@ from ktui.model.workload import Workload
 
 O = TypeVar("O", bound=Object)  # noqa: E741 - the conventional name of an object type
 
+_CURRENT: Final = frozenset(("watching", "quiet", "polling"))
+"""Phases of a source in which what it does not have does not exist."""
+
+
+class Sight(NamedTuple):
+    """What can be seen of a kind: see the questions of `Inventory`."""
+
+    synced: bool
+    readable: bool
+    all: bool
+
+    @classmethod
+    def of(cls, streams: Collection[Stream]) -> Sight:
+        return cls(
+            synced=bool(streams) and all(s.synced or s.phase == "absent" for s in streams),
+            readable=bool(streams) and all(s.synced and s.phase in _CURRENT for s in streams),
+            all=any(s.synced and not s.source.namespace and not s.source.selector for s in streams),
+        )
+
 
 class Inventory(Indexes):
     """`moment` has the stores and the streams."""
@@ -37,6 +56,8 @@ class Inventory(Indexes):
         self.streams = moment.streams
         self.lineage = Lineage(self.stores)
         self._pools: dict[PoolId, Pool | None] = {}
+        self._sights: dict[str, Sight] = {}
+        self.sight = 0  # another number whenever other kinds may be readable
 
     def reindex(self, delta: Delta) -> None:
         super().reindex(delta)
@@ -150,16 +171,24 @@ class Inventory(Indexes):
 
     def synced(self, *kinds: str) -> bool:
         """Whether a complete list of every kind has arrived at least once, or the cluster does not serve the kind at all."""
-        return all(
-            (streams := self.streams_of((kind,))) and all(s.synced or s.phase == "absent" for s in streams)
-            for kind in kinds
-        )
+        return all(self._sight_of(kind).synced for kind in kinds)
 
     def sees_all(self, kind: str) -> bool:
         """Whether the objects of all namespaces are known: only then is what nobody claims free."""
-        return any(s.synced and not s.source.namespace and not s.source.selector for s in self.streams_of((kind,)))
+        return self._sight_of(kind).all
 
     def readable(self, kind: str) -> bool:
         """Whether the state of the kind is known and current enough to say that something does not exist."""
-        streams = self.streams_of((kind,))
-        return bool(streams) and all(s.synced and s.phase in ("watching", "quiet", "polling") for s in streams)
+        return self._sight_of(kind).readable
+
+    def look_again(self) -> None:
+        """To be called with every change of a stream."""
+        self.sight += 1
+        self._sights.clear()
+
+    def _sight_of(self, kind: str) -> Sight:
+        """Kept until a stream changes: rows ask, and events."""
+        found = self._sights.get(kind)
+        if found is None:
+            found = self._sights[kind] = Sight.of(self.streams_of((kind,)))
+        return found

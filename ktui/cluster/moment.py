@@ -49,7 +49,7 @@ class Moment:
         """Take one frame, each change when its delta is asked for. None now and then where there is much to look at."""
         match frame:
             case Changed():
-                yield from self._store(frame.source.kind).change(frame)
+                yield from self.change(frame)
             case Listed():
                 yield from self._store(frame.source.kind).replacements(frame)
                 stream = self._stream(frame.source)
@@ -60,6 +60,10 @@ class Moment:
                 stream = self._stream(frame.source)
                 stream.phase, stream.message = frame.phase, frame.message
                 stream.until, stream.progress = frame.until, frame.progress
+
+    def change(self, frame: Changed) -> list[Delta]:
+        """Take one event; what really changed."""
+        return self._store(frame.source.kind).change(frame)
 
     def copy(self) -> Self:
         """The same moment, to go on from in another direction. It costs nothing until one of the two changes."""

@@ -20,7 +20,7 @@ from ktui.cluster.supplied import supplied
 from ktui.cluster.timeline import Timeline
 from ktui.cluster.touches import Touches
 from ktui.cluster.usage import Usage
-from ktui.model.frame import Frame, Listed, StreamState
+from ktui.model.frame import Changed, Frame, Listed, StreamState
 from ktui.model.kueue import KueueClusterQueue, KueueLocalQueue
 from ktui.model.meta import Key
 from ktui.model.pod import Pod
@@ -51,7 +51,6 @@ class Cluster(Inventory):
         self.usage = Usage()  # filled by whoever asks for it
         self._touches = Touches(self, self.workload_journal)
         self._derived: dict[object, object] = {}
-        self.sight = 0  # another number whenever other kinds may be readable
 
     # --- in ---
 
@@ -65,7 +64,19 @@ class Cluster(Inventory):
     def steps(self, frame: Frame, see: Callable[[Delta], object] | None = None) -> Iterator[Dirty]:
         """Take one frame a little at a time: a long list gives several parts, between which others may have their turn. The
         state is consistent at each of them, but no other frame may be applied before the last. `see` is shown each change."""
-        yield from self._take_all(self._moment.deltas(frame), see, streams=isinstance(frame, Listed | StreamState))
+        if isinstance(frame, Changed):
+            yield self.change(frame, see)
+        else:
+            yield from self._take_all(self._moment.deltas(frame), see, streams=isinstance(frame, Listed | StreamState))
+
+    def change(self, frame: Changed, see: Callable[[Delta], object] | None = None) -> Dirty:
+        """Take one event: the same, at one go."""
+        dirty = Dirty()
+        for delta in self._moment.change(frame):
+            self._take(delta, dirty)
+            if see is not None:
+                see(delta)
+        return self._noted(dirty)
 
     def measure(self, report: UsageReport) -> Dirty:
         """Take figures of what is used."""
@@ -86,10 +97,12 @@ class Cluster(Inventory):
                 if see is not None:
                     see(delta)
             if count % _STEP == 0 or delta is None:
-                self.sight += streams
+                if streams:
+                    self.look_again()
                 yield self._noted(dirty)
                 dirty = Dirty()
-        self.sight += streams
+        if streams:
+            self.look_again()
         dirty.streams = streams
         yield self._noted(dirty)
 
@@ -104,7 +117,9 @@ class Cluster(Inventory):
     def _take(self, delta: Delta, dirty: Dirty) -> None:
         """Rows are found by the values that the object had and by those that it has, each while the indexes know them."""
         old, new = delta.old, delta.new
-        if _taints_as_before(delta):
+        if differs_only_in(delta, TOLD):
+            self._take_quietly(delta, dirty)
+        elif _taints_as_before(delta):
             dirty.taints.add(("rule", delta.key[1]))
         elif _queues_as_before(delta):
             pass
@@ -129,6 +144,13 @@ class Cluster(Inventory):
             if new is not None:
                 self._touches.of(new, dirty)
             self._touches.trees(delta, dirty)
+
+    def _take_quietly(self, delta: Delta, dirty: Dirty) -> None:
+        if isinstance(delta.new, Pod):
+            if differs_only_in(delta, COUNTED):
+                dirty.pods.add(delta.key)
+            else:
+                self._touches.pod(delta.new, dirty)
 
     def _note_supplied(self, nodes: Iterable[str]) -> None:
         for node in nodes:

@@ -12,19 +12,21 @@ from typing import NamedTuple
 
 from ktui.model.frame import Changed, Listed, Source
 from ktui.model.meta import Key, Object
-from ktui.model.sharing import shared
+from ktui.model.sharing import Field, share
 
 MAX_TOMBSTONES = 5_000
 _PAUSE = 4_096  # objects that are compared at one go: about a millisecond
 
 
 class Delta(NamedTuple):
-    """One object that came (old None), changed, or went (new None). Never both None, never two different uids."""
+    """One object that came (old None), changed, or went (new None). Never both None, never two different uids. `fields` are
+    those in which old and new differ; None where they were not compared, and may differ in all."""
 
     kind: str
     key: Key
     old: Object | None
     new: Object | None
+    fields: frozenset[Field] | None = None
 
 
 class Tombstone(NamedTuple):
@@ -80,9 +82,8 @@ class Store:
         if same_epoch and self._is_late(key, known, obj, frame.epoch):
             self.dropped += 1
             return []
-        if known is not None:
-            obj = shared(obj, known)
-        return self._put(key, known, obj, frame.epoch, same_epoch)
+        fields = share(obj, known) if known is not None else None
+        return self._put(key, known, obj, frame.epoch, same_epoch, fields)
 
     def replacements(self, frame: Listed) -> Iterator[Delta | None]:
         """Take a complete list: everything of the source that is not in it is gone. Unchanged objects stay the same Python
@@ -180,7 +181,15 @@ class Store:
             and not older_or_equal(grave.version, frame.resource_version)
         )
 
-    def _put(self, key: Key, known: Object | None, obj: Object, epoch: int, same_epoch: bool) -> list[Delta]:
+    def _put(
+        self,
+        key: Key,
+        known: Object | None,
+        obj: Object,
+        epoch: int,
+        same_epoch: bool,
+        fields: frozenset[Field] | None = None,
+    ) -> list[Delta]:
         deltas: list[Delta] = []
         uid = obj.metadata.uid
         elsewhere = self._keys_by_uid.get(uid) if uid else None
@@ -193,11 +202,11 @@ class Store:
             deltas.append(self._remove(elsewhere, other, obj.metadata.resource_version, epoch, seen=False))
         if known is not None and known.metadata.uid != uid:  # deleted and made anew while nobody looked
             deltas.append(self._remove(key, known, known.metadata.resource_version, epoch, seen=False))
-            known = None
+            known = fields = None
         self.objects[key] = obj
         if uid:
             self._keys_by_uid[uid] = key
-        deltas.append(Delta(self.kind, key, known, obj))
+        deltas.append(Delta(self.kind, key, known, obj, fields))
         return deltas
 
     def _delete(self, key: Key, known: Object | None, obj: Object, epoch: int, same_epoch: bool) -> list[Delta]:

@@ -22,7 +22,7 @@ from ktui.cluster.moment import Moment
 from ktui.cluster.state import Cluster
 from ktui.cluster.timeline import Change, Timeline
 from ktui.diagnose.diagnoses import diagnoses_of
-from ktui.model.frame import Frame, Listed
+from ktui.model.frame import Changed, Frame, Listed
 from ktui.model.meta import Key
 from ktui.model.usage import UsageReport, Wanted
 
@@ -237,9 +237,16 @@ class Session:
             stream = self.cluster.streams.get(frame.source.id)
             self._is_first = stream is None or not stream.synced
             self._taking_in = asyncio.create_task(self._take_in(self._steps(frame)))
+        elif isinstance(frame, Changed):
+            self._note(self._change(frame))
         else:
             for dirty in self._steps(frame):
                 self._note(dirty)
+
+    def _change(self, frame: Changed) -> Dirty:
+        if self._chronicler is None:
+            return self.cluster.change(frame)
+        return self._chronicler.change(frame, self.feed.now())
 
     def _steps(self, frame: Frame) -> Iterator[Dirty]:
         if self._chronicler is None:

@@ -198,7 +198,7 @@ def _uses(claim: str) -> b.Document:
 
 
 def newer(obj: Object, version: str = "1000") -> Changed:
-    document = b.meta(obj.name, obj.namespace, resourceVersion=version)
+    document = b.meta(obj.name, obj.namespace, resourceVersion=version, annotations={"written": version})
     return b.changed("MODIFIED", b.make(type(obj), {**_plain(obj), "metadata": document}))
 
 

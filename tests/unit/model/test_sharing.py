@@ -9,7 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.model.meta import Condition
-from ktui.model.sharing import shared
+from ktui.model.pod import Pod
+from ktui.model.sharing import share, shared
+from tests.unit import builders as b
+from tests.unit.cluster import worlds
 
 TEXTS = st.sampled_from(["a", "b", "c"])
 CONDITIONS = st.builds(Condition, type=TEXTS, status=TEXTS, reason=st.none() | TEXTS)
@@ -39,6 +42,34 @@ def test_equal_parts_are_kept_once_wherever_they_are() -> None:
     assert found["x"][0].status == "False"
     assert found["y"] is old["y"]
     assert shared({"x": old["x"]}, old)["x"] is old["x"]
+
+
+@given(worlds.pods(), worlds.pods())
+def test_where_two_objects_differ_is_told_when_they_do(first: b.Document, second: b.Document) -> None:
+    old, new = b.make(Pod, first), b.make(Pod, second)
+    wanted, differ = copy.deepcopy(new), new != old
+    fields = share(new, old)
+    assert new == wanted
+    assert bool(fields) == differ
+    assert share(new, old) == fields, "the same again, now that equal parts are the same ones"
+
+
+def test_the_innermost_fields_are_told() -> None:
+    statuses = [{"name": "main", "restartCount": 1, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]
+    old = b.pod("p", node="n", status={"containerStatuses": statuses})
+    again = [{"name": "main", "restartCount": 2, "state": {}}]
+    new = b.pod("p", node="n", meta_={"resourceVersion": "2"}, status={"containerStatuses": again, "message": "m"})
+    assert share(new, old) == {
+        "ObjectMeta.resource_version",
+        "PodStatus.message",
+        "ContainerStatus.restart_count",
+        "ContainerState.waiting",
+    }
+    more = b.pod("p", node="n", meta_={"labels": {"a": "b"}}, status={"containerStatuses": [*statuses, *again]})
+    assert share(more, old) == {"ObjectMeta.labels", "PodStatus.container_statuses"}
+    assert more.status.container_statuses is not None
+    assert old.status.container_statuses is not None
+    assert more.status.container_statuses[0] is old.status.container_statuses[0]
 
 
 def _written(text: str) -> str:
