@@ -15,6 +15,7 @@ from ktui.cluster.dirty import Dirty
 from ktui.cluster.inventory import Inventory
 from ktui.cluster.journal import Journal
 from ktui.cluster.moment import Moment
+from ktui.cluster.quiet import COUNTED, TOLD, differs_only_in
 from ktui.cluster.store import Delta
 from ktui.cluster.supplied import supplied
 from ktui.cluster.timeline import Timeline
