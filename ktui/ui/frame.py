@@ -12,9 +12,9 @@ from ktui.ui.widgets.bar import Part
 from ktui.views.base import Cell, Line, Style
 
 if TYPE_CHECKING:
+    from ktui.ui.lines import Heading
     from ktui.ui.session import Playing, Session, Target
     from ktui.ui.viewmodel import ViewModel
-    from ktui.ui.widgets.table import Heading
 
 
 def opening(what: str) -> Part:

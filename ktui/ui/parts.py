@@ -10,9 +10,9 @@ from typing import Final
 
 from ktui.cluster.moment import Stream
 from ktui.cluster.state import Cluster
+from ktui.ui.lines import Heading
 from ktui.ui.rowindex import RowIndex
 from ktui.ui.streams import describe, worst
-from ktui.ui.widgets.table import Heading
 from ktui.views.base import Cell, Line, Parted
 
 _CURRENT: Final = frozenset(("watching", "quiet", "polling", "absent"))

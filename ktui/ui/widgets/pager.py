@@ -33,7 +33,7 @@ class Pager(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         self._source = lines
         self._break()
         if not keep_place:
-            self.scroll_to(y=0, animate=False)
+            self.scroll_to(y=0, animate=False, immediate=True)
         self.refresh()
 
     @property
@@ -71,4 +71,4 @@ class Pager(Painted, ScrollView, can_focus=True, inherit_bindings=False):
     def move(self, how: str) -> None:
         """Scroll: `how` is the second part of a "move." command."""
         top = target(how, self.scroll_offset.y, self.size.height - 1, len(self._lines))
-        self.scroll_to(y=top, animate=False)
+        self.scroll_to(y=top, animate=False, immediate=True)

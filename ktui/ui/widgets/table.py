@@ -7,7 +7,6 @@ the lines whose value differs are refreshed, no others.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
 
 from textual import events
 from textual.geometry import Region, Size
@@ -16,8 +15,8 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from ktui.model.time import format_age
 from ktui.ui.columns import GAP, Placed, place
+from ktui.ui.lines import Heading, Lines, Shown
 from ktui.ui.paint import Piece, strip
 from ktui.ui.safe import cell_width, fit, odd_name
 from ktui.ui.treeindex import depth_of
@@ -28,26 +27,8 @@ from ktui.ui.wrap import wrap
 from ktui.views.base import Cell, Column, Line, Row, RowKey, Style
 
 _GUTTER = 2  # cells in front of the first column: cursor and mark
-_AGE_STEPS: Final = ((60.0, 10.0), (600.0, 60.0))  # seconds: (younger than this, shown in steps of that)
 _STRIPS = 512  # painted lines kept: several screens
 _NAME_COLUMNS = frozenset(("namespace", "name", "gang", "node", "pool", "device", "pod", "claim"))
-
-
-class _Shown(NamedTuple):
-    """What decides how a row's line looks, beside columns and theme."""
-
-    row: Row
-    age: str
-    cursor: bool
-    mark: bool
-    unfolded: bool = False  # what is below it in a tree
-
-
-class Heading(NamedTuple):
-    """A line above the rows of a part: its title, and at the right end what there is to say of it."""
-
-    title: str
-    said: Cell
 
 
 class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
@@ -55,10 +36,7 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
     heading above each, on which the cursor never stands."""
 
     class Moved(Message):
-        """The cursor is on another row, or the row under it is another."""
-
-        def can_replace(self, message: Message) -> bool:
-            return isinstance(message, RowTable.Moved)
+        """A click may have put the cursor on another row, or another row under it."""
 
     class Opened(Message):
         """A person wants to see the row under the cursor."""
@@ -78,13 +56,12 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         self._placed: tuple[Placed, ...] = ()
         self._hidden: frozenset[int] = frozenset()
         self._headings: tuple[Heading, ...] = ()
-        self._lines: dict[int, _Shown | Heading | None] = {}  # by screen line, as last drawn
+        self._drawn: dict[int, Shown | Heading | None] = {}  # by screen line, as last drawn
         self._strips: dict[tuple[RowKey, str, bool, bool, bool], tuple[Row, Strip]] = {}
         self._wrapped: tuple[tuple[Line, ...], int, list[Line]] = (), 0, []  # the placeholder, for a width
         self._blanks: dict[
             tuple[Line, int], Strip
         ] = {}  # lines without a row: most of them while lists come, ten times a second
-        self._under_cursor: RowKey | None = None
         self._was_empty = True
         self._order = (0, False)  # column and whether descending, as the title was drawn last
 
@@ -108,9 +85,11 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
     @property
     def keys_on_screen(self) -> tuple[RowKey, ...]:
         """The keys of the rows that are on the screen."""
-        model, top = self._model, self.scroll_offset.y
-        positions = (self._at(top + y) for y in range(self._page)) if model is not None else ()
-        return tuple(model.index.key_at(each) for each in positions if isinstance(each, int)) if model else ()
+        if self._model is None:
+            return ()
+        lines, top = self._lines(self._model), self.scroll_offset.y
+        positions = map(lines.at, range(top, top + self._page))
+        return tuple(self._model.index.key_at(each) for each in positions if isinstance(each, int))
 
     def show(self, model: ViewModel, headings: Sequence[Heading] = ()) -> None:
         """Show another view, where its cursor is."""
@@ -120,7 +99,7 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
 
     def clear(self, placeholder: Sequence[Line]) -> None:
         """Show no view, and `placeholder` in its place."""
-        self._model, self._under_cursor, self._placeholder, self._headings = None, None, tuple(placeholder), ()
+        self._model, self._placeholder, self._headings = None, tuple(placeholder), ()
         self._fit_size(0)
         self.redraw()
 
@@ -142,22 +121,20 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         if self._model.hidden != self._hidden:
             self._forget()
             self.refresh()
-        self._fit_size(self._line_of(len(self._model.index) - 1) + 1)
+        lines, top = self._lines(self._model), self.scroll_offset.y
+        self._fit_size(len(lines))
         empty = not len(self._model.index)
         if empty != self._was_empty:
             self._was_empty = empty
             self.refresh()  # the placeholder may be longer than what takes its place
+        width, drawn = self.line_width, self._drawn
+        stale = [y for y in range(1, self.size.height) if drawn.get(y) != lines.shown(top + y - 1)]
         order = (self._model.index.column, self._model.index.descending)
         if order != self._order:  # a large view comes into another one by itself, when it is worked out
             self._order = order
-            self.refresh(Region(0, 0, self.line_width, 1))
-        for y in range(1, self.size.height):
-            if self._lines.get(y) != self._shown(y):
-                self.refresh(Region(0, y, self.line_width, 1))
-        cursor = self._model.cursor
-        if cursor != self._under_cursor:
-            self._under_cursor = cursor
-            self.post_message(self.Moved())
+            stale.append(0)
+        if stale:
+            self.refresh(*(Region(0, y, width, 1) for y in stale))
 
     def redraw(self) -> None:
         """Draw everything again: another order of columns, another sort."""
@@ -166,7 +143,7 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         self.update()
 
     def _forget(self) -> None:
-        self._lines.clear()
+        self._drawn.clear()
         self._strips.clear()
         self._hidden = self._model.hidden if self._model else frozenset()
         self._placed = place(self._model.view.columns, self.line_width - _GUTTER, self._hidden) if self._model else ()
@@ -178,29 +155,8 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
             self.set_reactive(Widget.virtual_size, size)
             self._scroll_update(size)
 
-    # --- rows and lines: headings are lines as well ---
-
-    @property
-    def _heads(self) -> list[int]:
-        """On which line each heading stands, counted from below the header."""
-        if self._model is None or not len(self._model.index):
-            return []
-        return [start + above for above, start in enumerate(self._model.index.starts(len(self._headings)))]
-
-    def _line_of(self, position: int) -> int:
-        """The line of a row."""
-        line = position
-        for head in self._heads:
-            line += head <= line
-        return line
-
-    def _at(self, line: int) -> int | Heading | None:
-        """The position of the row on a line, or the heading that is there; None below the last row."""
-        heads = self._heads
-        if line in heads:
-            return self._headings[heads.index(line)]
-        position = line - sum(head < line for head in heads)
-        return position if self._model is not None and 0 <= position < len(self._model.index) else None
+    def _lines(self, model: ViewModel) -> Lines:
+        return Lines(model, self._headings, self._now())
 
     # --- drawing ---
 
@@ -208,8 +164,10 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         width = self.line_width
         if y == 0:
             return self._title(width)
-        shown = self._lines[y] = self._shown(y)
-        if self._model is None or shown is None:
+        if self._model is None:
+            return self._blank(y, width)
+        shown = self._drawn[y] = self._lines(self._model).shown(self.scroll_offset.y + y - 1)
+        if shown is None:
             return self._blank(y, width)
         if isinstance(shown, Heading):
             return self._head(shown, width)
@@ -262,21 +220,7 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
             self._blanks[line, width] = known
         return known
 
-    def _shown(self, y: int) -> _Shown | Heading | None:
-        """What belongs on a screen line; None below the last row."""
-        model = self._model
-        position = self._at(self.scroll_offset.y + y - 1)
-        if model is None or not isinstance(position, int):
-            return position if isinstance(position, Heading) else None
-        key = model.index.key_at(position)
-        row = model.row(key)
-        if row is None:
-            return None
-        age = "" if row.since is None else _age(self._now() - row.since)
-        unfolded = model.tree is not None and model.tree.is_unfolded(row)
-        return _Shown(row, age, position == model.locate_cursor(), key in model.marks, unfolded)
-
-    def _pieces(self, columns: Sequence[Column], shown: _Shown) -> list[Piece]:
+    def _pieces(self, columns: Sequence[Column], shown: Shown) -> list[Piece]:
         line, glyphs = _line(shown), self.glyphs
         pieces = [
             Piece(glyphs.cursor if shown.cursor else " ", self.ink("accent", line), 1),
@@ -292,7 +236,7 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
             pieces.append(Piece(text, self.ink(_tone(column, cell), line), placed.width, _right(column)))
         return pieces
 
-    def _indent(self, shown: _Shown) -> str:
+    def _indent(self, shown: Shown) -> str:
         sign = self.glyphs.unfolded if shown.unfolded else self.glyphs.folded
         return f"{'  ' * depth_of(shown.row.key)}{sign if shown.row.folds else ' '} "
 
@@ -324,7 +268,7 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
-        self._lines.clear()
+        self._drawn.clear()
 
     def on_click(self, event: events.Click) -> None:
         if self._model is None:
@@ -333,13 +277,13 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
             column = self._column_at(event.x)
             if column is not None:
                 self.post_message(self.HeaderClicked(column))
+                self.post_message(self.Moved())
             return
-        position = self._at(self.scroll_offset.y + event.y - 1)
+        lines = self._lines(self._model)
+        position = lines.at(self.scroll_offset.y + event.y - 1)
         if isinstance(position, int):
-            again = position == self._model.locate_cursor()
             self._move_to(position)
-            if again:
-                self.post_message(self.Opened())
+            self.post_message(self.Opened() if position == lines.cursor else self.Moved())
 
     def _column_at(self, x: int) -> int | None:
         left = _GUTTER
@@ -352,10 +296,10 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
     # --- movement ---
 
     def _move_to(self, position: int) -> None:
+        """To be drawn by the next `update`."""
         if self._model is not None:
             self._model.move_to(position)
             self._scroll_to_cursor()
-            self.update()
 
     def follow_cursor(self) -> None:
         """After rows were folded or unfolded."""
@@ -365,14 +309,13 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
     def _scroll_to_cursor(self) -> None:
         if self._model is None:
             return
-        line, page, top = self._line_of(self._model.locate_cursor()), self._page, self.scroll_offset.y
-        first = line
-        while first - 1 in self._heads:  # the heading of a part is seen together with its first row
-            first -= 1
+        lines, page, top = self._lines(self._model), self._page, self.scroll_offset.y
+        self._fit_size(len(lines))
+        line, first = lines.line_of(lines.cursor), lines.first_of(lines.cursor)
         if first < top:
-            self.scroll_to(y=first, animate=False)
+            self.scroll_to(y=first, animate=False, immediate=True)
         elif page and line >= top + page:
-            self.scroll_to(y=line - page + 1, animate=False)
+            self.scroll_to(y=line - page + 1, animate=False, immediate=True)
 
     @property
     def _page(self) -> int:
@@ -385,13 +328,7 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
             self._move_to(target(how, here, self._page, last))
 
 
-def _age(seconds: float) -> str:
-    """Young ages in steps: a table full of seconds would be drawn anew every second, over SSH too."""
-    step = next((step for limit, step in _AGE_STEPS if 0 <= seconds < limit), 1.0)
-    return format_age(seconds - seconds % step if seconds >= 0 else seconds)
-
-
-def _line(shown: _Shown) -> str:
+def _line(shown: Shown) -> str:
     return "cursor" if shown.cursor else ""
 
 
