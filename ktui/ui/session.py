@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 from msgspec import Struct
 
 from ktui.cluster.changes import Chronicler, chronicle
-from ktui.cluster.dirty import Dirty
+from ktui.cluster.dirty import Dirty, Entity
 from ktui.cluster.moment import Moment
 from ktui.cluster.state import Cluster
 from ktui.cluster.timeline import Change, Timeline
@@ -301,6 +301,10 @@ class Session:
     def busy(self) -> bool:
         """Whether a long list, or a moment far away, is still being taken in, or was not thought over yet."""
         return self._taking_in is not None or self._preparing is not None or not self._looked
+
+    def has_news_of(self, view: Entity) -> bool:
+        """Whether `take_changes` would tell of rows of the view. Costs nothing."""
+        return bool(getattr(self._dirty, view)) and (self._taking_in is None or self._is_first)
 
     def take_changes(self) -> Dirty | None:
         """What changed since the last call; None when nothing did, or while a list anew or a moment far away is taken in."""

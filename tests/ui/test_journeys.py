@@ -8,8 +8,9 @@ import pytest
 
 from ktui.cluster.moment import Moment
 from ktui.errors import KtuiError
-from ktui.model.frame import Listed, Source, StreamState
+from ktui.model.frame import Frame, Listed, Source, StreamState
 from ktui.model.kinds import KINDS
+from ktui.ui import app as app_module
 from ktui.ui.session import Target
 from ktui.ui.theme import DARK
 
@@ -40,6 +41,18 @@ async def test_look_around() -> None:
         await pilot.press("escape")
         await shows(pilot, "16 devices")
         await lacks(pilot, "4 of 16")
+
+
+@pytest.mark.parametrize("frames", [example(), everything_live()], ids=["rows", "no rows"])
+async def test_what_there_is_to_look_at_is_drawn_when_it_comes(
+    monkeypatch: pytest.MonkeyPatch, frames: list[Frame]
+) -> None:
+    """Who has nothing to look at does not wait until it is time to look again, which here it never is."""
+    monkeypatch.setattr(app_module, "_FLUSHES", 1e-6)
+    monkeypatch.setattr(app_module, "_FLUSHES_REMOTE", 1e-6)
+    async with running(ScriptedOpener(frames), view="triage") as (_, pilot):
+        await lacks(pilot, "connecting")
+        await shows(pilot, "● live")
 
 
 async def test_rows_change_come_and_go_and_the_cursor_stays_on_its_row() -> None:

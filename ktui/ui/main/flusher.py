@@ -1,4 +1,5 @@
-"""Takes in what changed and has it drawn, ten times a second. Nothing here runs per event."""
+"""Takes in what changed and has it drawn, ten times a second; the first rows of all as soon as they are there. Nothing here
+runs per event."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from ktui.ui.paint import notify
 if TYPE_CHECKING:
     from textual.app import App
     from textual.screen import Screen
+    from textual.timer import Timer
 
     from ktui.ui.main.decks import Decks
     from ktui.ui.main.painter import Painter
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from ktui.ui.viewmodel import ViewModel
 
 _WORK: Final = 0.008  # seconds spent on rows without looking at keys
+_FIRST_LOOK: Final = 0.01  # seconds between looks for the first rows, when whoever started ktui has nothing to look at
 
 
 class Flusher:
@@ -40,6 +43,7 @@ class Flusher:
         self._on_settled = on_settled
         self._second = 0
         self._catching_up: set[ViewModel] = set()
+        self._awaiting: Timer | None = None
         self.output_is_slow = output_is_slow
 
     def flush(self, *, anyway: bool = False) -> None:
@@ -60,6 +64,23 @@ class Flusher:
                 self._settle()
         self.work(deck.model)
         self._painter.paint()
+
+    def await_rows(self) -> None:
+        """Of a session that was just opened: draw the first rows, or that there are none, when that is known, not when it is time
+        again."""
+        self._stop_awaiting()
+        self._awaiting = self._screen.set_interval(_FIRST_LOOK, self._look_for_rows)
+
+    def _look_for_rows(self) -> None:
+        deck = self._decks.shown
+        if deck is not None and (deck.settled or deck.session.has_news_of(deck.shown)):
+            self._stop_awaiting()
+            self.flush()
+
+    def _stop_awaiting(self) -> None:
+        if self._awaiting is not None:
+            self._awaiting.stop()
+            self._awaiting = None
 
     def settle_for_now(self) -> None:
         """What is there by now counts as the first lists; the rest is settled when it comes."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ktui.ui.commands import Handlers
     from ktui.ui.main.decks import Decks
+    from ktui.ui.main.flusher import Flusher
     from ktui.ui.main.showing import Showing
     from ktui.ui.session import Opener, Session
 
@@ -27,12 +28,19 @@ class Sessions:
     """One at a time. `leave` ends what must not outlive the one before."""
 
     def __init__(
-        self, screen: Screen[None], opener: Opener, decks: Decks, showing: Showing, leave: Callable[[], None]
+        self,
+        screen: Screen[None],
+        opener: Opener,
+        decks: Decks,
+        showing: Showing,
+        flusher: Flusher,
+        leave: Callable[[], None],
     ) -> None:
         self._screen = screen
         self._opener = opener
         self._decks = decks
         self._showing = showing
+        self._flusher = flusher
         self._leave = leave
         self._context = ""  # that was asked for last, "" for the one of the command line
         self._feeding: Worker[None] | None = None
@@ -65,6 +73,7 @@ class Sessions:
             return
         self._decks.shown = self._decks.deck_of(session)
         self._showing.show_view(self._decks.view)
+        self._flusher.await_rows()
         self._feeding = self._screen.run_worker(self._feed(session), exclusive=True, group="feed")
         self._screen.run_worker(session.recall(), exclusive=True, group="recall")
 

@@ -78,7 +78,7 @@ class MainScreen(Screen[None]):
         self._rows = Rows(self, self.decks, self.panes, self._painter, detail, self.showing)
         self._playback = Playback(self, self.decks, self.showing, self.flusher)
         dialogs = Dialogs(self, self.decks, self._painter)
-        self.sessions = Sessions(self, opener, self.decks, self.showing, dialogs.give_up)
+        self.sessions = Sessions(self, opener, self.decks, self.showing, self.flusher, dialogs.give_up)
         self.handlers: Handlers = {
             **self.sessions.handlers(),
             **self._playback.handlers(),
