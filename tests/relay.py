@@ -4,20 +4,26 @@ slow as well: all its connections share one link to the client."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 _PIECE = 1 << 11  # bytes that a slow link takes at once
+_INSTANT = 0.005  # seconds of a faster link that it takes at once: shorter waits are not kept
 
 
 class Relay:
     """Between a client and `port`. While `deaf`, bytes are taken and kept; new connections are taken and not answered. `rate` is
-    bytes a second to the client, None for no limit; `passed` bytes went there."""
+    bytes a second to the client, None for no limit; `passed` bytes went there. What the client sends arrives after
+    `round_trip` seconds."""
 
-    def __init__(self, port: int, rate: float | None = None) -> None:
+    def __init__(self, port: int, rate: float | None = None, round_trip: float = 0.0) -> None:
         self._backend = port
         self._rate = rate
+        self._round_trip = round_trip
+        self._piece = 1 << 16 if rate is None else max(_PIECE, round(rate * _INSTANT))
         self._link = asyncio.Lock()
+        self._free_at = 0.0
         self.passed = 0
         self._open = asyncio.Event()
         self._open.set()
@@ -39,18 +45,19 @@ class Relay:
         except BaseException:
             writer.close()
             raise
-        for source, sink, slow in ((reader, behind_writer, False), (behind_reader, writer, self._rate is not None)):
-            self._keep(asyncio.create_task(self._pipe(source, sink, slow=slow)))
+        self._keep(asyncio.create_task(self._pipe(reader, behind_writer, self._wait)))
+        self._keep(asyncio.create_task(self._pipe(behind_reader, writer, self._travel)))
 
     def _keep(self, task: asyncio.Task[None]) -> None:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _pipe(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, *, slow: bool) -> None:
+    async def _pipe(
+        self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, on_the_way: Callable[[int], Awaitable[None]]
+    ) -> None:
         try:
-            while data := await source.read(_PIECE if slow else 1 << 16):
-                if slow:
-                    await self._travel(len(data))
+            while data := await source.read(self._piece):
+                await on_the_way(len(data))
                 await self._open.wait()
                 sink.write(data)
                 await sink.drain()
@@ -59,15 +66,22 @@ class Relay:
         finally:
             sink.close()
 
+    async def _wait(self, _: int) -> None:
+        await asyncio.sleep(self._round_trip)
+
     async def _travel(self, size: int) -> None:
+        """One piece after the other. A turn that came late is made up for, within a moment."""
+        self.passed += size
+        if self._rate is None:
+            return
         async with self._link:
-            self.passed += size
-            await asyncio.sleep(size / (self._rate or size))
+            self._free_at = max(self._free_at, time.monotonic() - _INSTANT) + size / self._rate
+            await asyncio.sleep(max(0.0, self._free_at - time.monotonic()))
 
 
 @asynccontextmanager
-async def relay_to(port: int, rate: float | None = None) -> AsyncIterator[Relay]:
-    relay = Relay(port, rate)
+async def relay_to(port: int, rate: float | None = None, round_trip: float = 0.0) -> AsyncIterator[Relay]:
+    relay = Relay(port, rate, round_trip)
     server = await asyncio.start_server(relay._serve, "127.0.0.1", 0)
     relay.port = server.sockets[0].getsockname()[1]
     try:

@@ -46,6 +46,11 @@ class Feed:
         return self._stream.outdated
 
     @property
+    def packed(self) -> bool:
+        """Compressed: each event would be a gzip member of its own."""
+        return self._stream.packed
+
+    @property
     def dropped(self) -> int:
         """Lines over the size limit, skipped so far."""
         return self._splitter.dropped

@@ -1,7 +1,7 @@
 """Whether a link is so slow that compression decides how long a list takes.
 
-Streaming lists are not compressed: many gzip members is what proxies and clients get wrong. Pages are, to a tenth or less, and
-they say how many objects are still to come. docs/performance.md has what that costs and spares.
+Before Kubernetes 1.37 streaming lists are not compressed. Pages are, to a tenth or less, and they say how many objects are still
+to come. docs/performance.md has what that costs and spares.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Final
 
 from ktui.kube.host import Host
 
-SLOW: Final = 4 * 1024 * 1024  # bytes a second, of all that the host sends
+SLOW: Final = 8 * 1024 * 1024  # bytes a second, of all that the host sends
 
 
 class Pacing:

@@ -40,7 +40,7 @@ class Timers(Struct, frozen=True, kw_only=True):
     headers: float = 15.0  # some proxies hold a watch's headers until there is data
     sync_stall: float = 10.0  # no byte of a streaming list
     sync_idle: float = 60.0  # bytes, but neither an initial event nor the closing bookmark
-    slow_link: float = 3.0  # a streaming list that is not complete by then is judged by how fast the host's bytes come
+    slow_link: float = 1.0  # a plain streaming list not complete by then is judged by how fast the host's bytes come
     quiet: float = 75.0  # API servers send a bookmark about once a minute, so this is unusual but no error
     idle: Span = Span(130.0, 170.0)  # half-open connections: assume the stream is dead
     server_timeout: Span = Span(240.0, 360.0)  # asked of the server; below the limits of most load balancers

@@ -13,7 +13,7 @@ import ssl
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Final, NoReturn, Protocol
+from typing import Final, NoReturn, Protocol, Self
 from urllib.parse import urlencode
 
 import aiohttp
@@ -42,7 +42,7 @@ from ktui.kube.readonly import check_read_only
 from ktui.kube.session import NOTHING_SENT, Session, end_with_connection, hang_up, send_once
 from ktui.kube.target import Target
 from ktui.kube.timers import Clock, Timers
-from ktui.kube.unpacking import CannotUnpack, unpacking
+from ktui.kube.unpacking import CannotUnpack, Members, flowing, unpacking
 
 USER_AGENT: Final = f"ktui/{__version__} ({sys.platform}; {platform.machine()})"
 MAX_BODY: Final = 512 * 1024 * 1024
@@ -90,10 +90,6 @@ class _Request(Struct, frozen=True):
     limits: aiohttp.ClientTimeout
     headers_within: float | None = None
     proxied: bool = False  # answered by a workload: its 401 says nothing about our credentials
-
-    @property
-    def is_stream(self) -> bool:
-        return self.headers_within is not None
 
     @property
     def query(self) -> str:
@@ -184,29 +180,25 @@ class Transport:
         return Response(response.status, response.headers, answer)
 
     @asynccontextmanager
-    async def stream(self, path: str, params: Params) -> AsyncIterator[Stream]:
-        """A watch. Entered once the status line is there; leaving it closes the connection.
+    async def stream(self, path: str, params: Params, *, compressed: bool = False) -> AsyncIterator[Stream]:
+        """A watch. Entered once the status line is there; leaving it closes the connection. `compressed`: if the server likes,
+        and the kubeconfig does not forbid it.
 
         Raises like `request`, and HeadersLate when the server accepts but says nothing for `Timers.headers`.
         """
         limits = aiohttp.ClientTimeout(total=None, connect=self.timers.connect)
-        # A streaming list is compressed in many gzip members, which proxies and clients get wrong.
-        headers = {"Accept-Encoding": "identity"}
+        headers = self.compression if compressed else None
         asked = _Request("GET", path, params, None, headers, limits, self.timers.headers)
         with journaled(asked.words, self.clock.monotonic) as note:
             async with self._exchange(asked) as (response, session):
                 note(str(response.status))
-                tally = self._tally(asked)
-                stream = Stream(response, session, self, tally)
-                tally.open += 1
-                try:
-                    if response.status >= 400:
-                        await self._refuse(response, asked)
-                    yield stream
-                finally:
-                    tally.open -= 1
-                    note(f"{stream.received} bytes")
-                    hang_up(response)
+                if response.status >= 400:
+                    await self._refuse(response, asked)
+                with Stream(response, session, self, self._tally(asked)) as stream:
+                    try:
+                        yield stream
+                    finally:
+                        note(f"{stream.received} bytes")
 
     def redact(self, text: str) -> str:
         return self._credentials.redact(text)
@@ -232,6 +224,9 @@ class Transport:
         if method in _READS or isinstance(error, NOTHING_SENT):
             return failure
         return AnswerLost(f"{failure}; the request may have been carried out")
+
+    def unexpected(self, error: CannotUnpack) -> UnexpectedAnswer:
+        return UnexpectedAnswer(f"unexpected answer from host {self.target.host}: {error}")
 
     async def reset(self) -> None:
         """Forget pooled connections (after a sleep they are dead): the next request opens a new session."""
@@ -296,7 +291,7 @@ class Transport:
                     proxy=self._proxy.url if self._proxy else None,
                     proxy_headers=self._proxy.headers if self._proxy else None,
                     middlewares=() if asked.method in _READS else (send_once,),
-                    auto_decompress=asked.is_stream,
+                    auto_decompress=False,
                 )
         except (aiohttp.ClientError, TimeoutError, OSError, UnicodeError) as error:
             tally.failures += 1
@@ -340,9 +335,9 @@ class Transport:
 
     async def _read(self, response: aiohttp.ClientResponse, asked: _Request, limit: int) -> bytes:
         parts: list[bytes] = []
-        tally, host = self._tally(asked), self.target.host
+        tally = self._tally(asked)
         try:
-            packed = unpacking("" if asked.is_stream else response.headers.get("Content-Encoding", ""), limit)
+            packed = unpacking(response.headers.get("Content-Encoding", ""), limit)
             async for came in response.content.iter_any():
                 tally.received += len(came)
                 self.heard_at = self.clock.monotonic()
@@ -351,7 +346,7 @@ class Transport:
             packed.finish()
         except CannotUnpack as error:
             response.close()
-            raise UnexpectedAnswer(f"unexpected answer from host {host}: {error}") from None
+            raise self.unexpected(error) from None
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             tally.failures += 1
             raise self.failed(error, asked.method) from None
@@ -385,15 +380,30 @@ class Transport:
 
 
 class Stream:
-    """A watch that has begun: raw bytes, as they come."""
+    """A watch that has begun: its bytes, as they come. Leaving it closes the connection. `packed`: it is compressed."""
 
     def __init__(self, response: aiohttp.ClientResponse, session: Session, transport: Transport, tally: Tally) -> None:
+        """Raises UnexpectedAnswer for a compression that nobody asked for."""
         end_with_connection(response)
         self._response = response
         self._session = session
         self._transport = transport
         self._tally = tally
+        try:
+            self._flow = flowing(response.headers.get("Content-Encoding", ""))
+        except CannotUnpack as error:
+            hang_up(response)
+            raise transport.unexpected(error) from None
+        self.packed = isinstance(self._flow, Members)
         self.received = 0  # bytes
+
+    def __enter__(self) -> Self:
+        self._tally.open += 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._tally.open -= 1
+        hang_up(self._response)
 
     @property
     def outdated(self) -> bool:
@@ -401,7 +411,21 @@ class Stream:
         return self._session.generation != self._transport.generation
 
     async def read(self) -> bytes:
-        """The next bytes, b"" at a clean end. May be cancelled (a time-out) and called again. Raises Unreachable."""
+        """The next bytes, b"" at a clean end. May be cancelled (a time-out) and called again. Raises Unreachable, and
+        UnexpectedAnswer for what cannot be unpacked."""
+        try:
+            while not (piece := self._flow.take()):
+                chunk = await self._receive()
+                if not chunk:
+                    self._flow.finish()
+                    return b""
+                self._flow.feed(chunk)
+        except CannotUnpack as error:
+            raise self._transport.unexpected(error) from None
+        self._tally.unpacked += len(piece)
+        return piece
+
+    async def _receive(self) -> bytes:
         try:
             chunk = await self._response.content.readany()
         except (aiohttp.ClientError, OSError) as error:
@@ -410,7 +434,6 @@ class Stream:
         self.received += len(chunk)
         self._tally.received += len(chunk)
         self._transport.heard_at = self._transport.clock.monotonic()
-        self._tally.unpacked += len(chunk)
         return chunk
 
     def abort(self) -> None:

@@ -1,4 +1,4 @@
-"""Bodies of answers, unpacked here: what came over the network can be counted, and all members of a gzip stream are read."""
+"""Answers, unpacked here: what came over the network can be counted, and all members of a gzip stream are read."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import zlib
 from typing import Final
 
 _GZIP: Final = 16 + zlib.MAX_WBITS
+PIECE: Final = 128 * 1024
+"""Bytes that are unpacked at once: a few kilobytes may become megabytes, and others are to have their turn."""
 _SMALL: Final = 64 * 1024
 """Bytes that headers and trailers of the members of a small body may take."""
 
@@ -32,41 +34,89 @@ class Plain:
         """At the end of the body. Raises CannotUnpack when it is not complete."""
 
 
+class Members:
+    """The members of a gzip stream, one after the other; it may have no end. What is put in comes out a piece at a time."""
+
+    def __init__(self) -> None:
+        self._member = zlib.decompressobj(_GZIP)
+        self._packed = b""
+        self._begun = False
+
+    def feed(self, part: bytes) -> None:
+        """Put in what came."""
+        self._packed += part
+
+    def take(self) -> bytes:
+        """The next bytes, b"" when more has to come first. Raises CannotUnpack."""
+        while self._packed:
+            if self._member.eof:
+                self._member = zlib.decompressobj(_GZIP)
+            self._begun = True
+            try:
+                out = self._member.decompress(self._packed, PIECE)
+            except zlib.error:
+                raise CannotUnpack("what is said to be gzip is not") from None
+            self._packed = self._member.unused_data or self._member.unconsumed_tail
+            if out:
+                return out
+        return b""
+
+    def finish(self) -> None:
+        """At the end. Raises CannotUnpack in the middle of a member."""
+        if self._begun and not self._member.eof:
+            raise CannotUnpack("the gzip body is not complete")
+
+
+class Passing:
+    """The same of a stream that is not packed."""
+
+    def __init__(self) -> None:
+        self._part = b""
+
+    def feed(self, part: bytes) -> None:
+        self._part += part
+
+    def take(self) -> bytes:
+        part, self._part = self._part, b""
+        return part
+
+    def finish(self) -> None:
+        """It may end anywhere."""
+
+
 class Gzip(Plain):
     """Of a bomb no more is unpacked than may be taken; nor is more read than could become that much: members may be empty."""
 
     def __init__(self, most: int) -> None:
         super().__init__(most)
         self._packed = Plain(most + most // 64 + _SMALL)
-        self._member = zlib.decompressobj(_GZIP)
-        self._begun = False
+        self._members = Members()
 
     def feed(self, part: bytes) -> bytes:
-        found: list[bytes] = []
-        self._packed.feed(part)
-        while part:
-            if self._member.eof:
-                self._member = zlib.decompressobj(_GZIP)
-            self._begun = True
-            try:
-                out = self._member.decompress(part, self._most - self._size + 1)
-            except zlib.error:
-                raise CannotUnpack("what is said to be gzip is not") from None
-            found.append(super().feed(out))
-            part = self._member.unused_data or self._member.unconsumed_tail
+        self._members.feed(self._packed.feed(part))
+        found = [super(Gzip, self).feed(out) for out in iter(self._members.take, b"")]
         return found[0] if len(found) == 1 else b"".join(found)
 
     def finish(self) -> None:
-        if self._begun and not self._member.eof:
-            raise CannotUnpack("the gzip body is not complete")
+        self._members.finish()
 
 
 def unpacking(encoding: str, most: int) -> Plain:
     """For a body with this Content-Encoding. Raises CannotUnpack for one that was not asked for."""
+    return Gzip(most) if is_packed(encoding) else Plain(most)
+
+
+def flowing(encoding: str) -> Members | Passing:
+    """For a stream with this Content-Encoding. Raises CannotUnpack for one that was not asked for."""
+    return Members() if is_packed(encoding) else Passing()
+
+
+def is_packed(encoding: str) -> bool:
+    """Raises CannotUnpack for what is neither gzip nor as it is."""
     match encoding.strip().lower():
         case "" | "identity":
-            return Plain(most)
+            return False
         case "gzip" | "x-gzip":
-            return Gzip(most)
+            return True
         case _:
             raise CannotUnpack(f"compressed in a way that was not asked for, {encoding[:20]!r}")

@@ -124,14 +124,19 @@ class Watcher:
     # ------------------------------------------------------------------ lists
 
     async def _sync(self, stack: AsyncExitStack) -> Feed | None:
-        """A complete list, handed on. After a streaming one the watch is already open, and returned."""
+        """A complete list, handed on. After a streaming one the watch is already open, and returned, unless it is compressed:
+        events are better read as they are than each as a gzip member of its own."""
         self.position.enter(self._host.epoch)
         self._reporter.tell("listing", self._sync_message)
         if self._recovery.streams:
             initial = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
-            feed = await stack.enter_async_context(self._open(initial))
-            await self._receive_initial(feed)
-            return feed
+            async with AsyncExitStack() as listing:
+                feed = await listing.enter_async_context(self._open(initial, compressed=True))
+                await self._receive_initial(feed)
+                if not feed.packed:
+                    await stack.enter_async_context(listing.pop_all())
+                    return feed
+            return None
         self._commit(await self._read_pages())
         return None
 
@@ -167,7 +172,7 @@ class Watcher:
                 if time.perf_counter() > self._slice_ends:
                     await self._breathe()
             self._reporter.progress(self._sync_message, len(staged), 0)
-            if pacing.is_slow():
+            if not feed.packed and pacing.is_slow():
                 raise SlowStream("the link is slow: the list is read in compressed pages")
 
     async def _read_pages(self) -> Snapshot:
@@ -222,7 +227,7 @@ class Watcher:
     # ------------------------------------------------------------------ watches
 
     @asynccontextmanager
-    async def _open(self, which: dict[str, str]) -> AsyncIterator[Feed]:
+    async def _open(self, which: dict[str, str], *, compressed: bool = False) -> AsyncIterator[Feed]:
         seconds = max(1, round(self._timers.server_timeout.draw()))
         query = {
             "watch": "1",
@@ -233,7 +238,9 @@ class Watcher:
         }
         async with AsyncExitStack() as stack:
             async with self._host.gate.admission(self._reporter.held):
-                stream = await stack.enter_async_context(self._host.transport.stream(self.source.path, query))
+                stream = await stack.enter_async_context(
+                    self._host.transport.stream(self.source.path, query, compressed=compressed)
+                )
             self.position.late_headers = 0
             self._feed = feed = Feed(stream, self._host.clock)
             yield feed

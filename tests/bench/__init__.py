@@ -13,6 +13,9 @@
     gateway     stands before the API server: counts what is asked, adds storms of events
     table       the lines of that comparison with their budgets
 
+    links       a slow line between ktui and its terminal
+    apilink     a slow line between ktui and the API server
+
     machine     what the figures were measured on
     subject     the ktui that is measured: this checkout, or its wheel in an environment of its own
 

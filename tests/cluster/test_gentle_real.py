@@ -68,7 +68,7 @@ async def test_with_a_namespace_the_cost_is_that_of_the_namespace(
             async with connected(real_cluster, timers=FAST_LINK) as (connection, view):
                 await connection.start(OWN, namespaces)
                 await view.until(partial(_settled, view))
-                received[namespaces] = _costs(connection.transport.ledger.costs())[f"watch {WHAT}"].received
+                received[namespaces] = _costs(connection.transport.ledger.costs())[f"watch {WHAT}"].unpacked
                 found = {key[0] for key, _ in view.content(KIND).items()}
         asked = [match[1] for match in map(_ASKED.search, caplog.messages) if match]
         if namespaces:
@@ -84,10 +84,20 @@ async def test_with_a_namespace_the_cost_is_that_of_the_namespace(
     assert received[(fresh_namespace,)] < received[()] / 20
 
 
+async def test_streaming_lists_come_compressed(real_cluster: ControlPlane, crowded: str) -> None:
+    async with connected(real_cluster, timers=FAST_LINK) as (connection, view):
+        await connection.start([KIND], (crowded,))
+        await view.until(lambda: view.phase(KIND) == "watching")
+        cost = _costs(connection.transport.ledger.costs())[f"watch {WHAT}"]
+    assert len(view.content(KIND)) == MANY
+    assert cost.unpacked > MANY * len(NOTE)
+    assert cost.received < cost.unpacked / 10
+
+
 async def test_a_session_is_one_watch_a_kind_and_asks_nothing_while_nothing_happens(
     real_cluster: ControlPlane, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """No polling where there is a watch, no list where the server streams one."""
+    """No polling where there is a watch, no list where the server streams one, and that compressed."""
     with caplog.at_level(logging.DEBUG, "ktui.kube.journal"):
         async with connected(real_cluster, timers=FAST_LINK) as (connection, view):
             await connection.start(OWN)
@@ -99,11 +109,13 @@ async def test_a_session_is_one_watch_a_kind_and_asks_nothing_while_nothing_happ
             await asyncio.sleep(QUIET)
             assert ledger.requests == before
             costs = ledger.costs()
-            assert {cost.requests for cost in costs if cost.verb == "watch"} == {1}
+            assert {cost.requests for cost in costs if cost.verb == "watch"} == {2}
             assert not [cost.what for cost in costs if cost.verb == "list"]
     watches = [line for line in caplog.messages if "watch=1" in line]
-    assert len(watches) == served > 10
-    assert all("allowWatchBookmarks=true" in line and "sendInitialEvents=true" in line for line in watches)
+    assert len(watches) == 2 * served > 20
+    assert all("allowWatchBookmarks=true" in line for line in watches)
+    lists = [line for line in watches if "sendInitialEvents=true" in line]
+    assert len(lists) == served
 
 
 async def test_lists_of_commands_come_compressed(real_cluster: ControlPlane, crowded: str) -> None:
