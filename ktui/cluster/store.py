@@ -60,6 +60,7 @@ class Store:
         self.dropped = 0  # events ignored as duplicates or late
         self.epochs: dict[tuple[str, str, str], int] = {}
         self._keys_by_uid: dict[str, Key] = {}
+        self._uids_lent = False  # another store has them as well: to be copied before they are changed
 
     def get(self, key: Key) -> Object | None:
         return self.objects.get(key)
@@ -150,7 +151,8 @@ class Store:
         self.tombstones = other.tombstones.copy()
         self.dropped = other.dropped
         self.epochs = other.epochs.copy()
-        self._keys_by_uid = other._keys_by_uid.copy()
+        self._keys_by_uid = other._keys_by_uid
+        self._uids_lent = other._uids_lent = True
 
     def _epoch(self, source: Source, epoch: int) -> bool:
         """Note the source's epoch; whether it is the one its objects came from."""
@@ -204,8 +206,8 @@ class Store:
             deltas.append(self._remove(key, known, known.metadata.resource_version, epoch, seen=False))
             known = fields = None
         self.objects[key] = obj
-        if uid:
-            self._keys_by_uid[uid] = key
+        if uid and elsewhere != key:
+            self._own_uids()[uid] = key
         deltas.append(Delta(self.kind, key, known, obj, fields))
         return deltas
 
@@ -228,9 +230,15 @@ class Store:
     def _remove(self, key: Key, old: Object, version: str, epoch: int, *, seen: bool) -> Delta:
         del self.objects[key]
         if self._keys_by_uid.get(old.metadata.uid) == key:
-            del self._keys_by_uid[old.metadata.uid]
+            del self._own_uids()[old.metadata.uid]
         self._bury(key, Tombstone(old, version, epoch, seen))
         return Delta(self.kind, key, old, None)
+
+    def _own_uids(self) -> dict[str, Key]:
+        """To be changed. Most changes leave them as they are, so copies of a store have them together."""
+        if self._uids_lent:
+            self._keys_by_uid, self._uids_lent = self._keys_by_uid.copy(), False
+        return self._keys_by_uid
 
     def _bury(self, key: Key, grave: Tombstone) -> None:
         self.tombstones.pop(key, None)

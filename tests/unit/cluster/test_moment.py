@@ -52,10 +52,29 @@ def test_a_copy_goes_its_own_way() -> None:
     second.take(b.deleted(b.pod("a", meta_={"resourceVersion": "2"})))
     second.take(b.phase("Pod", "waiting"))
     assert (first.size, second.size) == (1, 0)
+    uid = b.pod("a").metadata.uid
+    assert first.stores["Pod"].by_uid(uid) == b.pod("a")
+    assert second.stores["Pod"].by_uid(uid) is None
     assert not first.stores["Pod"].tombstones
     assert [stream.phase for stream in first.streams.values()] == ["watching"]
     second.take(b.added(b.pod("a")))
     assert second.size == 0  # it remembers that the pod went
+
+
+def test_copies_have_in_common_who_has_which_uid_as_long_as_that_is_so() -> None:
+    first = Moment()
+    first.take(b.listed("Pod", b.pod("a"), b.pod("b")))
+    second = first.copy()
+    second.take(b.changed("MODIFIED", b.pod("a", phase="Running", meta_={"resourceVersion": "2"})))
+    pods, others = first.stores["Pod"], second.stores["Pod"]
+    assert pods is not others
+    assert pods._keys_by_uid is others._keys_by_uid
+    second.take(b.added(b.pod("c")))
+    first.take(b.added(b.pod("d")))
+    found = {
+        name: [moment.stores["Pod"].by_uid(b.uid_of(name)) is not None for moment in (first, second)] for name in "abcd"
+    }
+    assert found == {"a": [True, True], "b": [True, True], "c": [False, True], "d": [True, False]}
 
 
 def test_moments_that_became_one_another_go_their_own_ways() -> None:
