@@ -43,16 +43,19 @@ async def test_look_around() -> None:
         await lacks(pilot, "4 of 16")
 
 
-@pytest.mark.parametrize("frames", [example(), everything_live()], ids=["rows", "no rows"])
+@pytest.mark.parametrize(("frames", "wanted"), [(example(), "llm-train"), (everything_live(), "No gangs")])
 async def test_what_there_is_to_look_at_is_drawn_when_it_comes(
-    monkeypatch: pytest.MonkeyPatch, frames: list[Frame]
+    monkeypatch: pytest.MonkeyPatch, frames: list[Frame], wanted: str
 ) -> None:
     """Who has nothing to look at does not wait until it is time to look again, which here it never is."""
     monkeypatch.setattr(app_module, "_FLUSHES", 1e-6)
     monkeypatch.setattr(app_module, "_FLUSHES_REMOTE", 1e-6)
-    async with running(ScriptedOpener(frames), view="triage") as (_, pilot):
-        await lacks(pilot, "connecting")
-        await shows(pilot, "● live")
+    opener = ScriptedOpener([])
+    async with running(opener) as (_, pilot):
+        await pilot.pause(0.2)  # nothing comes for a while
+        for frame in frames:
+            opener.feed.give(frame)
+        await shows(pilot, wanted)
 
 
 async def test_rows_change_come_and_go_and_the_cursor_stays_on_its_row() -> None:
