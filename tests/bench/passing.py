@@ -149,11 +149,13 @@ def _passed_on(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _is_watch_of_pods(request: web.BaseRequest) -> bool:
-    """Of all pods as they are, not as rows of a table."""
+    """Of all pods as they are, not as rows of a table; nor a compressed list, which is left for another watch."""
+    packed = "sendInitialEvents" in request.query and "gzip" in request.headers.get("Accept-Encoding", "")
     return (
         request.path == _PODS
         and request.query.get("watch") in ("1", "true")
         and "as=" not in request.headers.get("Accept", "")
+        and not packed
     )
 
 
