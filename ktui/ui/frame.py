@@ -111,9 +111,7 @@ def _tab(view: str, title: str, shown: bool, gap: int) -> Line:
 
 def awaited(session: Session) -> tuple[str, float] | None:
     """The credential plug-in that is waited for, and since when."""
-    from ktui.ui.session import LoggingIn
-
-    return session.feed.awaited() if isinstance(session.feed, LoggingIn) else None
+    return session.login.awaited() if session.login is not None else None
 
 
 def state(session: Session, model: ViewModel, now: float, failure: str, figures: str = "") -> tuple[list[Part], Line]:
@@ -150,10 +148,8 @@ def state(session: Session, model: ViewModel, now: float, failure: str, figures:
 
 def _count(session: Session, model: ViewModel) -> Line:
     """How many rows of how many; nothing while that is not known."""
-    from ktui.views.base import Parted
-
     index, title = model.index, model.view.title.lower()
-    if isinstance(model.view, Parted):
+    if model.parted is not None:
         title = "needs you" if index.total == 1 else "need you"
         known = index.total > 0
     else:
@@ -167,9 +163,8 @@ def _count(session: Session, model: ViewModel) -> Line:
 def headings(session: Session, model: ViewModel, now: float) -> list[Heading]:
     """Above the rows of a view that has parts."""
     from ktui.ui.parts import headings
-    from ktui.views.base import Parted
 
-    return headings(model.view, model.index, session.cluster, now) if isinstance(model.view, Parted) else []
+    return headings(model.parted, model.index, session.cluster, now) if model.parted is not None else []
 
 
 def footer(commands: Sequence[Command], keys_of: Callable[[Command], str]) -> list[Part]:
@@ -189,8 +184,7 @@ def emptiness(session: Session, model: ViewModel, now: float) -> tuple[Line, ...
     """What stands in a table without rows."""
     from ktui.ui.parts import nothing
     from ktui.ui.streams import emptiness
-    from ktui.views.base import Parted
 
-    if isinstance(model.view, Parted) and not model.index.total and not model.behind:
-        return nothing(model.view, session.cluster, now)
+    if model.parted is not None and not model.index.total and not model.behind:
+        return nothing(model.parted, session.cluster, now)
     return emptiness(model.view, session.cluster, model.index.total, model.behind, now)

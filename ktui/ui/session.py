@@ -223,7 +223,12 @@ class Session:
         self._taking_in: asyncio.Task[None] | None = None
         self._preparing: asyncio.Task[None] | None = None
         self._is_first = False  # what is taken in is the first list of its source
-        self.feed = make_feed(self._take, self._travel)
+        self.feed = feed = make_feed(self._take, self._travel)
+        # What the feed can do is asked for at each key, and takes long to find out.
+        self.player = feed if isinstance(feed, Playing) else None
+        self.login = feed if isinstance(feed, LoggingIn) else None
+        self.meter = feed if isinstance(feed, Measuring) else None
+        self._taped = feed if isinstance(feed, Taped) else None
         remembers = isinstance(self.feed, Remembering)
         self._chronicler = None if remembers else Chronicler(self.cluster, self.cluster.timeline)
         self._recalled = _Recalled()
@@ -373,11 +378,7 @@ class Session:
 
     @property
     def tape(self) -> Tape | None:
-        return self.feed.tape if isinstance(self.feed, Taped) else None
-
-    @property
-    def player(self) -> Playing | None:
-        return self.feed if isinstance(self.feed, Playing) else None
+        return self._taped.tape if self._taped is not None else None
 
 
 class Opener(Protocol):

@@ -35,6 +35,9 @@ class ViewModel:
         self.marks: dict[RowKey, str] = {}
         self._cluster = cluster
         self._large = view if isinstance(view, Large) else None
+        self.parted = (
+            view if isinstance(view, Parted) else None
+        )  # found out once: it is asked for whenever something is drawn
         order = next((i for i, column in enumerate(view.columns) if column.id == view.order), 0)
         self.index = RowIndex(view.columns, order)
         self.trunk: int | None = None  # the column in which the rows of a tree are indented
@@ -66,10 +69,10 @@ class ViewModel:
     def reread(self, kinds: frozenset[str]) -> None:
         """Any of these kinds can be read now, or no longer: compute again what shows something of them."""
         view = self.view
-        if isinstance(view, Parted):
+        if self.parted is not None:
             self._reading = kinds if self._backlog.through else self._reading | kinds
             self.invalidate(self.index.keys())
-            self._find(view.keys_reading(self._cluster, self._reading))
+            self._find(self.parted.keys_reading(self._cluster, self._reading))
         elif kinds.intersection((*view.kinds, *view.joins)) or (isinstance(view, Tree) and view.reads(kinds)):
             self.invalidate(self.index.keys())
             self._find(self._keys())

@@ -23,17 +23,16 @@ class Figures:
         or old, "" where they are not."""
         from ktui.model.usage import Wanted
         from ktui.ui.measuring import shown_nodes, wanted
-        from ktui.ui.session import Measuring
         from ktui.views.usage import trouble
 
-        feed = session.feed if isinstance(session.feed, Measuring) else None
-        if self._asked is not None and self._asked is not feed:
+        meter = session.meter
+        if self._asked is not None and self._asked is not meter:
             self._asked.measure(Wanted())
-        self._asked = feed
-        if feed is None:
+        self._asked = meter
+        if meter is None:
             return ""
         shown = self._shown(model)
-        feed.measure(wanted(session.cluster, shown))
+        meter.measure(wanted(session.cluster, shown))
         if not shown.needs and not shown.pools:
             return ""
         return trouble(session.cluster, shown.view, shown.rows, shown_nodes(session.cluster, shown), self._decks.now())
@@ -42,11 +41,11 @@ class Figures:
         from ktui.ui.measuring import Shown
 
         panes = self._panes
-        covered = panes.on_map or panes.covered
+        needs = frozenset[str]() if panes.on_map or panes.covered else panes.table.shown_needs
         return Shown(
             view=model.view.id,
-            rows=() if covered else panes.table.keys_on_screen,
-            needs=frozenset() if covered else panes.table.shown_needs,
+            rows=panes.table.keys_on_screen if needs else (),
+            needs=needs,
             pools=panes.map.pools_on_screen if panes.map is not None and panes.on_map else (),
             opened=self._decks.row if panes.opened and not panes.why else None,
         )

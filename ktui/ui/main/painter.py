@@ -9,6 +9,7 @@ from ktui.ui.commands import VIEW_NUMBERS
 from ktui.views.base import Cell
 
 if TYPE_CHECKING:
+    from ktui.ui.commands import Situation
     from ktui.ui.glyphs import Glyphs
     from ktui.ui.main.decks import Decks
     from ktui.ui.main.detail import Detail
@@ -29,21 +30,36 @@ class Painter:
         self._detail = detail
         self._figures = figures
         self._glyphs = glyphs
+        self._situation: Situation | None = None  # of which the footer tells
 
     def paint(self) -> None:
         """All of the screen as it is now."""
+        self._paint_footer()
         session, model = self._decks.session, self._decks.model
-        self._panes.footer.set_parts(frame.footer(self._menu.available(), self._menu.keys_of))
         if session is None or model is None:
             return
         now = self._decks.now()
         self._paint_header(session, now)
-        self._paint_rows(session, model, now)
-        self._detail.paint(session, model)
+        self._paint_headings(session, model, now)
+        self._paint_rows(session, model)
         self._paint_state(session, model, now)
         hint = guide.hint(session, self._decks.view, opened=self._panes.opened)
         self._panes.guide(bool(hint))
         self._panes.hint.set_parts(hint)
+
+    def paint_cursor(self) -> None:
+        """After the cursor was moved: what depends on where it is. All else is as it was a moment ago."""
+        self._paint_footer()
+        session, model = self._decks.session, self._decks.model
+        if session is not None and model is not None:
+            self._paint_rows(session, model)
+            self._paint_state(session, model, self._decks.now())
+
+    def _paint_footer(self) -> None:
+        situation = self._menu.situation()
+        if situation != self._situation:
+            self._situation = situation
+            self._panes.footer.set_parts(frame.footer(self._menu.available(), self._menu.keys_of))
 
     def _paint_header(self, session: Session, now: float) -> None:
         self._panes.header.set_parts(
@@ -51,15 +67,18 @@ class Painter:
             alarm=frame.is_alarming(session.target, session.player),
         )
 
-    def _paint_rows(self, session: Session, model: ViewModel, now: float) -> None:
-        panes = self._panes
+    def _paint_headings(self, session: Session, model: ViewModel, now: float) -> None:
+        """Or what stands there instead of rows."""
         if not len(model.index):
-            panes.table.set_placeholder(frame.emptiness(session, model, now))
-        if panes.map is not None and panes.on_map:
-            panes.map.update()
+            self._panes.table.set_placeholder(frame.emptiness(session, model, now))
+        self._panes.table.set_headings(frame.headings(session, model, now))
+
+    def _paint_rows(self, session: Session, model: ViewModel) -> None:
+        if self._panes.map is not None and self._panes.on_map:
+            self._panes.map.update()
         else:
-            panes.table.set_headings(frame.headings(session, model, now))
-            panes.table.update()
+            self._panes.table.update()
+        self._detail.paint(session, model)
 
     def _paint_state(self, session: Session, model: ViewModel, now: float) -> None:
         figures = self._figures.ask(session, model)

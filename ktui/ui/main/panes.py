@@ -27,12 +27,18 @@ if TYPE_CHECKING:
 WIDE: Final = 120  # columns from which the detail stands beside the table
 
 
+class Body(Horizontal):
+    """Rows and detail side by side; they cover all of it."""
+
+    BLANK = True
+
+
 class Panes:
     """`now` is the clock of the rows' ages, Unix seconds."""
 
     def __init__(self, screen: Screen[None], glyphs: Glyphs, now: Callable[[], float]) -> None:
         self._screen = screen
-        self._body = Horizontal(id="body")
+        self._body = Body(id="body")
         self.header = Bar(id="header", separator=glyphs.separator)
         self.tabs = Bar(id="tabs")
         self.state = Bar(id="state", separator=glyphs.separator)

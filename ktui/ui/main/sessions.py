@@ -96,11 +96,9 @@ class Sessions:
             session.feed.retry_now()
 
     def _stop_login(self) -> None:
-        from ktui.ui.session import LoggingIn
-
         session = self._decks.session
-        if session is not None and isinstance(session.feed, LoggingIn):
-            session.feed.stop_waiting()
+        if session is not None and session.login is not None:
+            session.login.stop_waiting()
 
     async def _choose_context(self) -> None:
         try:

@@ -51,6 +51,7 @@ class MainScreen(Screen[None]):
     before that when they take long."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("move", "main")
+    BLANK = True  # widgets cover all of it
     AUTO_FOCUS = "#table"
 
     def __init__(
@@ -129,7 +130,10 @@ class MainScreen(Screen[None]):
             return
         if (pending := self.handlers[command]()) is not None:
             await pending
-        self._painter.paint()
+        if BY_ID[command].scope == "move":
+            self._painter.paint_cursor()
+        else:
+            self._painter.paint()
 
     def _own_handlers(self) -> Handlers:
         """Of what concerns all of the screen, or the application."""
@@ -194,7 +198,7 @@ class MainScreen(Screen[None]):
 
     @on(RowTable.Moved)
     def _moved(self) -> None:
-        self._painter.paint()
+        self._painter.paint_cursor()
 
     def on_device_map_opened(self) -> None:
         """By its name: the map's module is loaded when it is first asked for."""
