@@ -69,22 +69,17 @@ class Arrangement:
         """By the next column that there is room for."""
         if (model := self._decks.model) is not None:
             shown = self._panes.table.shown_columns
-            following = (column for column in shown if column > model.index.column)
-            self._sort(next(following, shown[0]), descending=False)
+            following = (column for column in shown if column > model.column)
+            self._showing.sort_by(next(following, shown[0]), descending=False)
 
     def reverse(self) -> None:
         if (model := self._decks.model) is not None:
-            self._sort(model.index.column, descending=not model.index.descending)
+            self._showing.sort_by(model.column, descending=not model.descending)
 
     def sort_by(self, column: int) -> None:
         """By a column of the view; by the one that decides already, the other way round."""
         if (model := self._decks.model) is not None:
-            self._sort(column, descending=column == model.index.column and not model.index.descending)
-
-    def _sort(self, column: int, *, descending: bool) -> None:
-        if (model := self._decks.model) is not None:
-            model.sort_by(column, descending=descending)
-            self._panes.table.redraw()
+            self._showing.sort_by(column, descending=column == model.column and not model.descending)
 
     # --- trees and marks ---
 

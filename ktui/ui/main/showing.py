@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ktui.ui.main.flusher import Flusher
     from ktui.ui.main.painter import Painter
     from ktui.ui.main.panes import Panes
+    from ktui.ui.viewmodel import ViewModel
     from ktui.views.base import RowKey
 
 
@@ -85,8 +86,19 @@ class Showing:
         self._decks.filter = wanted
         if self._decks.shown is not None:
             self._decks.shown.narrow(wanted)
-            self._panes.table.redraw()
-            self._painter.paint()
+            self._show_otherwise(self._decks.shown.model)
+
+    def sort_by(self, column: int, *, descending: bool) -> None:
+        """The rows of the view in the order of one of its columns."""
+        if (model := self._decks.model) is not None:
+            model.sort_by(column, descending=descending)
+            self._show_otherwise(model)
+
+    def _show_otherwise(self, model: ViewModel) -> None:
+        """What takes but a moment to find out is shown at once."""
+        self._flusher.work(model)
+        self._panes.table.redraw()
+        self._painter.paint()
 
     def show_all(self) -> None:
         """The rows without a filter."""
