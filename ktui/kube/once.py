@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from typing import TypeVar
 
 from ktui.errors import KtuiError
 from ktui.kube.discovery import Discovery, Served
 from ktui.kube.failures import ApiError
+from ktui.kube.gate import Hold
 from ktui.kube.listing import read_pages
 from ktui.kube.owners import Owners, unserved
 from ktui.kube.picked import Picked
@@ -142,20 +144,20 @@ async def _read(
         return
 
     async def fetch(query: dict[str, str]) -> bytes:
-        stall = transport.timers.page_stall
-        return (
-            await transport.request(
-                "GET", source.path, params=query | selection, headers=transport.compression, stall=stall
-            )
-        ).body
-
-    async def read() -> Listed:
-        async with transport.gate.sync_slot():
-            snapshot = await read_pages(kind, version, fetch, lambda *_: None)
-        return Listed(source, snapshot.resource_version, snapshot.items)
+        ask = partial(
+            transport.request,
+            "GET",
+            source.path,
+            params=query | selection,
+            headers=transport.compression,
+            stall=transport.timers.page_stall,
+        )
+        return (await _patiently(transport, ask)).body
 
     try:
-        sink(await _patiently(transport, read))
+        async with transport.gate.sync_slot():
+            snapshot = await read_pages(kind, version, fetch, lambda *_: None)
+        sink(Listed(source, snapshot.resource_version, snapshot.items))
     except ApiError as error:
         if error.status != 403:
             raise
@@ -163,23 +165,38 @@ async def _read(
 
 
 async def _patiently(transport: Transport, ask: Callable[[], Awaitable[T]]) -> T:
-    """Ask, and again when the server says how long to wait first."""
-    for _ in range(_TRIES - 1):
+    """Ask, and again when the server says how long to wait first. Then all requests wait, a single one tries, and the others
+    follow (see `Gate`)."""
+    tries_left = _TRIES
+    while True:
+        tries_left -= 1
+        try:
+            return await _admitted(transport, ask)
+        except ApiError as error:
+            if not tries_left or not _asks_to_wait(transport, error):
+                raise
+
+
+async def _admitted(transport: Transport, ask: Callable[[], Awaitable[T]]) -> T:
+    """What fails for another reason concerns this request alone: a command does not wait for that to pass."""
+    async with transport.gate.admission(_in_silence):
         try:
             return await ask()
-        except ApiError as error:
-            wait = _patience(transport, error)
-            if wait is None:
+        except KtuiError as error:
+            if _asks_to_wait(transport, error):
                 raise
-        await asyncio.sleep(wait)
-    return await ask()
+            failure = error
+    raise failure
 
 
-def _patience(transport: Transport, error: ApiError) -> float | None:
-    """Seconds the server asks to wait, None when it does not."""
-    if error.status not in (429, 503):
-        return None
-    return retry_after(error.retry_after, transport.clock.wall(), transport.timers.retry_after_cap)
+def _in_silence(_: Hold) -> None:
+    """Commands print what they have read."""
+
+
+def _asks_to_wait(transport: Transport, error: KtuiError) -> bool:
+    if not isinstance(error, ApiError) or error.status not in (429, 503):
+        return False
+    return retry_after(error.retry_after, transport.clock.wall(), transport.timers.retry_after_cap) is not None
 
 
 def first_error(group: BaseExceptionGroup[BaseException]) -> KtuiError | None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from ktui.cluster.state import Cluster
 from ktui.demo.access import Attributes, User
@@ -12,7 +16,8 @@ from ktui.demo.apiserver import SERVES_1_37, ApiServer
 from ktui.errors import KtuiError
 from ktui.kube.failures import ApiError
 from ktui.kube.once import first_error, read_once, read_widely
-from tests.faults import Answer, Drop, Faults, status_body
+from ktui.model.kinds import KINDS
+from tests.faults import Answer, Drop, Fault, Faults, status_body
 from tests.unit.kube.harness import StaticCredentials, fast, pod, transport_to
 
 PODS = "/api/v1/pods"
@@ -109,6 +114,43 @@ async def test_a_server_that_stays_busy_is_told_after_a_few_tries(path: str) -> 
         with pytest.raises(ApiError, match="429 TooManyRequests: busy"):
             await read(faults)
     assert len(faults.asked(f"GET {path}")) == 4
+
+
+@dataclass
+class Busy(Fault):
+    """Answers after a moment that one is to come back later; `most` were there at once."""
+
+    now: int = 0
+    most: int = 0
+
+    async def before(self, request: web.Request) -> web.StreamResponse | None:
+        self.now += 1
+        self.most = max(self.most, self.now)
+        await asyncio.sleep(0.05)
+        self.now -= 1
+        body = status_body(429, "TooManyRequests", "busy")
+        return web.Response(status=429, body=body, headers={"Content-Type": "application/json", "Retry-After": "1"})
+
+
+async def test_w15_when_one_is_asked_to_wait_all_wait_and_one_tries() -> None:
+    """Of two dozen lists four are under way when the server has enough; after that a single one asks whether it is over."""
+    faults, at_first, later = Faults(), Busy(), Busy()
+    faults.script("list *", *[at_first] * 4, *[later] * 2)
+    kinds = tuple(name for name, kind in KINDS.items() if not kind.program)
+    assert names(await read(faults, kinds=kinds)) == {"a", "b", "c"}
+    assert (at_first.most, later.most) == (4, 1)
+    lists = [asked.path for asked in faults.asked("list *")]
+    assert len(lists) == len(set(lists)) + 6
+
+
+async def test_a_page_that_has_to_wait_does_not_cost_those_before_it() -> None:
+    faults = Faults()
+    busy = Answer(429, status_body(429, "TooManyRequests", "busy"), headers={"Retry-After": "1"})
+    more = {"metadata": {"resourceVersion": "9", "continue": "next"}, "items": [pod("first")]}
+    last = {"metadata": {"resourceVersion": "9"}, "items": [pod("last")]}
+    faults.script(f"GET {PODS}", Answer(200, json.dumps(more)), busy, Answer(200, json.dumps(last)))
+    assert names(await read(faults)) == {"first", "last"}
+    assert [asked.query.get("continue") for asked in faults.asked(f"GET {PODS}")] == [None, "next", "next"]
 
 
 async def test_without_a_time_to_wait_it_is_told_at_once() -> None:
