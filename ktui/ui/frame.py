@@ -12,8 +12,9 @@ from ktui.ui.widgets.bar import Part
 from ktui.views.base import Cell, Line, Style
 
 if TYPE_CHECKING:
+    from ktui.ui.feeds import Playing
     from ktui.ui.lines import Heading
-    from ktui.ui.session import Playing, Session, Target
+    from ktui.ui.session import Session, Target
     from ktui.ui.viewmodel import ViewModel
 
 

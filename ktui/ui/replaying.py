@@ -10,7 +10,7 @@ from ktui.cluster.state import Cluster
 from ktui.model.frame import ActionTaken, Changed, Frame, Mark
 from ktui.model.meta import Key
 from ktui.model.pod import Pod
-from ktui.ui.session import Playing
+from ktui.ui.feeds import Playing
 from ktui.ui.subjects import subject
 from ktui.views.base import RowKey
 

@@ -12,7 +12,8 @@ from ktui.cluster.sources import GANG_KINDS, gang_source, object_key
 from ktui.cluster.state import Cluster
 from ktui.model.meta import Key, Object
 from ktui.model.resourceslice import DeviceId
-from ktui.ui.session import Reading, Session
+from ktui.ui.feeds import Reading
+from ktui.ui.session import Session
 from ktui.views.base import RowKey
 from ktui.views.shared import OBJECT_KINDS, as_way
 from ktui.views.targets import row_behind

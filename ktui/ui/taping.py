@@ -13,10 +13,10 @@ from ktui.errors import KtuiError
 from ktui.model.time import format_age
 from ktui.recording.recorder import Recorder
 from ktui.recording.tape import STOPPED, Tape
+from ktui.ui.feeds import Feed
 from ktui.ui.lookback import Past
 from ktui.ui.paint import notify
 from ktui.ui.screens.recordforms import FileForm, NoteForm
-from ktui.ui.session import Feed
 
 
 class Taper:

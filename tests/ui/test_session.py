@@ -17,7 +17,8 @@ from ktui.model.resourceslice import ResourceSlice
 from ktui.recording.player import replay_to
 from ktui.recording.reader import Recording
 from ktui.ui import session as module
-from ktui.ui.session import Feed, Session, Sink, Target, Travel
+from ktui.ui.feeds import Feed
+from ktui.ui.session import Session, Sink, Target, Travel
 from tests.recordings import PATHS
 from tests.unit import builders as b
 from tests.unit.builders import pod

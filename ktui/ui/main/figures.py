@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ktui.ui.feeds import Measuring
     from ktui.ui.main.decks import Decks
     from ktui.ui.main.panes import Panes
     from ktui.ui.measuring import Shown
-    from ktui.ui.session import Measuring, Session
+    from ktui.ui.session import Session
     from ktui.ui.viewmodel import ViewModel
 
 

@@ -72,7 +72,7 @@ class Pages:
 
     async def _show_sources(self) -> None:
         await load("ktui.ui.sourcelist")
-        from ktui.ui.session import Spending
+        from ktui.ui.feeds import Spending
         from ktui.ui.sourcelist import lines
 
         if (session := self._decks.session) is not None:

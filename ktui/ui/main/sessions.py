@@ -87,7 +87,7 @@ class Sessions:
 
     def _retry(self) -> None:
         """What failed is opened anew; sources that wait are asked at once."""
-        from ktui.ui.session import Retrying
+        from ktui.ui.feeds import Retrying
 
         session = self._decks.session
         if self._decks.failure or session is None:

@@ -25,7 +25,7 @@ from ktui.model.usage import Wanted
 from ktui.recording.reader import Recording
 from ktui.recording.tape import Tape
 from ktui.recording.writer import Facts
-from ktui.ui.session import Measuring
+from ktui.ui.feeds import Measuring
 from tests.unit.kube.harness import pod, rig
 
 KUBECONFIG = """
