@@ -23,16 +23,13 @@ class LineSplitter:
         self.dropped = 0
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        first, newline, rest = chunk.partition(b"\n")
-        if not newline:
-            self._keep(first)
-            return []
-        lines = []
+        first, *complete = chunk.split(b"\n")
         self._keep(first)
-        if not self._skipping:
-            lines.append(b"".join(self._parts))
+        if not complete:
+            return []
+        lines = [] if self._skipping else [b"".join(self._parts)]
         self._clear()
-        *complete, tail = rest.split(b"\n")
+        tail = complete.pop()
         for line in complete:
             if len(line) > self._cap:
                 self.dropped += 1

@@ -66,7 +66,7 @@ class ListPage(Struct, frozen=True):
     remaining: int | None = None
 
 
-class WatchEvent(Struct, frozen=True):
+class WatchEvent(Struct, frozen=True, gc=False):
     """One line of a watch. `object` for ADDED, MODIFIED, DELETED; `status` for ERROR (None when it is not a Status);
     `resource_version` for those and BOOKMARK; `initial_events_end` on the bookmark that closes a streaming list."""
 
@@ -80,7 +80,7 @@ class WatchEvent(Struct, frozen=True):
 T = TypeVar("T", bound=Object)
 
 
-class _Event(Struct, Generic[T]):
+class _Event(Struct, Generic[T], gc=False):
     type: str
     object: T
 

@@ -57,7 +57,7 @@ class Listed(Struct, frozen=True):
     epoch: int = 0  # grows when the server's state went back in time; versions compare only inside one epoch
 
 
-class Changed(Struct, frozen=True):
+class Changed(Struct, frozen=True, gc=False):
     source: Source
     type: ChangeType
     object: Object

@@ -195,16 +195,15 @@ class PodStatus(Wire, frozen=True):
 
     @property
     def says_requests(self) -> bool:
-        """Whether the node reports what it has set aside for the pod, or applies to it."""
-        return _says_requests(self) or any(
-            _says_requests(report)
-            for reports in (self.container_statuses, self.init_container_statuses)
-            for report in reports or ()
-        )
-
-
-def _says_requests(status: PodStatus | ContainerStatus) -> bool:
-    return status.allocated_resources is not None or status.resources is not None
+        """Whether the node reports what it has set aside for the pod, or applies to it. Plain loops: every pod is asked as it is
+        read."""
+        if self.allocated_resources is not None or self.resources is not None:
+            return True
+        for reports in (self.container_statuses, self.init_container_statuses):
+            for report in reports or ():
+                if report.allocated_resources is not None or report.resources is not None:
+                    return True
+        return False
 
 
 RESIZE_PENDING = "PodResizePending"

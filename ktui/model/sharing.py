@@ -4,6 +4,8 @@ their names, and a change leaves most of an object as it was. Where they differ 
 from __future__ import annotations
 
 import functools
+from itertools import compress
+from operator import is_not
 from typing import Any, TypeAlias, TypeVar, cast
 
 from msgspec import Struct
@@ -54,16 +56,15 @@ def _share(where: Field, new: Any, old: Any, different: list[Field]) -> Any:
 
 
 def _share_fields(new: Struct, old: Struct, different: list[Field]) -> None:
-    """In one loop: each event of a watch comes by here, and most fields are empty or equal."""
-    fields = _fields_of(type(new))
-    for (name, where), mine, theirs in zip(fields, astuple(new), astuple(old), strict=True):
-        if mine is theirs:
-            continue
-        found = theirs if mine == theirs else _share(where, mine, theirs, different)
-        if found is not mine:
+    """Each event of a watch comes by here, and most fields are empty: a loop of its own passes over those."""
+    mine, theirs = astuple(new), astuple(old)
+    for at, name, where in compress(_fields_of(type(new)), map(is_not, mine, theirs)):
+        a, b = mine[at], theirs[at]
+        found = b if a == b else _share(where, a, b, different)
+        if found is not a:
             force_setattr(new, name, found)
 
 
 @functools.cache
-def _fields_of(struct: type[Struct]) -> tuple[tuple[str, Field], ...]:
-    return tuple((name, f"{struct.__name__}.{name}") for name in struct.__struct_fields__)
+def _fields_of(struct: type[Struct]) -> tuple[tuple[int, str, Field], ...]:
+    return tuple((at, name, f"{struct.__name__}.{name}") for at, name in enumerate(struct.__struct_fields__))
