@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from ktui.cluster.allocation import ContainerDevices, containers
 from ktui.cluster.state import Cluster
 from ktui.model.claim import ResourceClaim
-from ktui.model.deviceclass import IMPLICIT_RESOURCE
+from ktui.model.deviceclass import is_extended
 from ktui.model.meta import Key
 from ktui.model.pod import Container, Pod, RequestMapping, ResourceHealth
 from ktui.model.quantity import parse_quantity
@@ -68,13 +68,8 @@ def _requests(container: Container) -> Iterator[tuple[str, str]]:
     """The API server fills in a request from its limit, so requests have them all."""
     requests = container.resources.requests if container.resources else None
     for name, amount in (requests or {}).items():
-        if _is_extended(name) and parse_quantity(amount):
+        if is_extended(name) and parse_quantity(amount):
             yield name, str(amount)
-
-
-def _is_extended(name: str) -> bool:
-    """Kubernetes' own resources have no domain, or its own; implicit names of classes are the exception."""
-    return "/" in name and ("kubernetes.io/" not in name or name.startswith(IMPLICIT_RESOURCE))
 
 
 def _mapping(pod: Pod, container: str, resource: str) -> RequestMapping | None:

@@ -7,6 +7,7 @@ from typing import Any
 from ktui.cluster import joins
 from ktui.cluster.index import Index
 from ktui.cluster.joins import Selection
+from ktui.cluster.stems import Step, plain_stem
 from ktui.cluster.store import Delta
 from ktui.model.meta import Key
 from ktui.model.resourceslice import DeviceId, PoolId
@@ -22,6 +23,7 @@ class Indexes:
         self.pods_by_claim: Index[Key] = Index(joins.pod_claims)
         self.pods_by_node: Index[str] = Index(joins.pod_node)
         self.pods_by_owner: Index[str] = Index(joins.pod_owner)
+        self.pods_by_stem: Index[Step] = Index(plain_stem)
         self.exporters_by_node: Index[str] = Index(joins.exporter_node)
         self.pods_by_awaited_template: Index[Key] = Index(joins.awaited_templates)
         self.pods_by_scheduler: Index[str] = Index(joins.other_scheduler)
@@ -50,6 +52,7 @@ class Indexes:
                 self.pods_by_claim,
                 self.pods_by_node,
                 self.pods_by_owner,
+                self.pods_by_stem,
                 self.exporters_by_node,
                 self.pods_by_awaited_template,
                 self.pods_by_scheduler,

@@ -54,7 +54,7 @@ class Inventory(Indexes):
         super().__init__()
         self.stores = moment.stores
         self.streams = moment.streams
-        self.lineage = Lineage(self.stores)
+        self.lineage = Lineage(self.stores, self.pods_by_stem)
         self._pools: dict[PoolId, Pool | None] = {}
         self._sights: dict[str, Sight] = {}
         self.sight = 0  # another number whenever other kinds may be readable

@@ -1,7 +1,9 @@
-"""Whose a Workload is: the objects above it, up to the one that nobody owns.
+"""Whose a Workload is, a group without one, or pods without a group: the objects above such a stem (`ktui.cluster.stems`), up to
+the one that nobody owns.
 
 Followed through references: a Workload's controllerRef names its owner, the controller among an owner's references the one above.
-Kept up to date one change at a time: a change of an owner costs as much as there are Workloads below it.
+A pod that owns something (the leader in a LeaderWorkerSet) is passed over: it hangs in the tree by itself.
+Kept up to date one change at a time: a change of an owner costs as much as there are stems below it.
 """
 
 from __future__ import annotations
@@ -10,19 +12,20 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
+from ktui.cluster.index import Index
+from ktui.cluster.stems import OWN_PLACE, PLAIN, Step, group_stem, plain_stem, stem_of_group, workload_stem
 from ktui.cluster.store import Delta, Store
 from ktui.model.deployment import Deployment
 from ktui.model.job import Job
 from ktui.model.kinds import kind_name
 from ktui.model.meta import Key, Object
 from ktui.model.owner import Owner, OwnerType, type_of
+from ktui.model.pod import Pod
+from ktui.model.podgroup import PodGroup
 from ktui.model.workload import Workload
 
-Step: TypeAlias = tuple[str, str, str]
-"""(namespace, kind's name, name): an object in a tree. The namespace is that of what it owns."""
-
 TreeKey: TypeAlias = tuple[Step, ...]
-"""A place in the tree above and below Workloads: the way to it from the root, which alone is a key of one step."""
+"""A place in the tree above and below stems: the way to it from the root, which alone is a key of one step."""
 
 _DEEPEST: Final = 50  # owners above each other
 
@@ -36,56 +39,59 @@ class Reference(NamedTuple):
 
 
 class Lineage:
-    """`stores` are those of the cluster, by kind."""
+    """`stores` are those of the cluster, by kind; `plain` finds pods by their stem."""
 
-    def __init__(self, stores: Mapping[str, Store]) -> None:
+    def __init__(self, stores: Mapping[str, Store], plain: Index[Step]) -> None:
         self._stores = stores
-        self._chains: dict[Key, tuple[Reference, ...]] = {}  # of each Workload, the root first
-        self._walked: dict[Key, TreeKey] = {}  # these upwards, and what is left of a circle
-        self._below: dict[Step, dict[Key, None]] = {}  # Workloads that have the owner above them
-        self._circles: dict[Step, dict[Key, None]] = {}  # or would have, if references did not go round
+        self._plain = plain
+        self._chains: dict[Step, tuple[Reference, ...]] = {}  # of each stem, the root first
+        self._walked: dict[Step, TreeKey] = {}  # these upwards, with what was passed over, and what is left of a circle
+        self._below: dict[Step, dict[Step, None]] = {}  # stems that have the owner above them
+        self._passed: dict[Step, dict[Step, None]] = {}  # or would have, if it were not passed over
         self._trees: dict[Step, Counter[TreeKey]] = {}  # in which trees all these are
 
     def update(self, delta: Delta) -> None:
-        """Take a change that is in the stores already."""
+        """Take a change that is in the stores and the indexes already."""
         obj, old, new = delta.new or delta.old, delta.old, delta.new
         if isinstance(obj, Workload):
-            self._place(delta.key)
-        elif old is not None and new is not None and old.metadata.owner_references == new.metadata.owner_references:
-            pass  # two objects of different uids are never the two sides of one change
-        elif isinstance(obj, Job | Deployment | Owner):
+            self._place(workload_stem(delta.key))
+            return
+        if isinstance(obj, PodGroup):
+            self._place(group_stem(delta.key))
+            return
+        if isinstance(obj, Pod):
+            self._place_plain(old, new)
+        if old is not None and new is not None and old.metadata.owner_references == new.metadata.owner_references:
+            return  # two objects of different uids are never the two sides of one change
+        if isinstance(obj, Pod | Job | Deployment | Owner):
             for step in self._steps(delta.kind, delta.key):
-                for workload in (*self._below.get(step, ()), *self._circles.get(step, ())):
-                    self._place(workload)
+                for stem in (*self._below.get(step, ()), *self._passed.get(step, ())):
+                    self._place(stem)
 
-    def owners(self, workload: Key) -> tuple[Reference, ...]:
-        """The owners above a Workload, the one that nobody owns first."""
-        return self._chains.get(workload, ())
+    def owners(self, stem: Step) -> tuple[Reference, ...]:
+        """The owners above a stem, the one that nobody owns first."""
+        return self._chains.get(stem, ())
 
-    def root(self, workload: Key) -> TreeKey:
-        """The tree that the Workload is in."""
-        chain = self._chains.get(workload)
-        return (chain[0].step,) if chain else ((workload[0], "Workload", workload[1]),)
+    def root(self, stem: Step) -> TreeKey:
+        """The tree that the stem is in."""
+        chain = self._chains.get(stem)
+        return (chain[0].step if chain else stem,)
 
-    def roots(self) -> set[TreeKey]:
-        """Every tree."""
-        return {self.root(workload) for workload in self._stores["Workload"].objects}
-
-    def inside(self, way: TreeKey) -> list[Key]:
-        """The Workloads below an owner's place in a tree, by name. One object may have a place in two trees: references that have
+    def inside(self, way: TreeKey) -> list[Step]:
+        """The stems below an owner's place in a tree, by name. One object may have a place in two trees: references that have
         another uid than the object end there."""
         depth, chains = len(way), self._chains
         found = sorted(self._below.get(way[-1], ()))
         if depth == 1:
-            return [key for key in found if chains[key][0].step == way[0]]
-        return [key for key in found if tuple(reference.step for reference in chains[key][:depth]) == way]
+            return [stem for stem in found if chains[stem][0].step == way[0]]
+        return [stem for stem in found if tuple(reference.step for reference in chains[stem][:depth]) == way]
 
     def roots_of(self, kind: str, key: Key) -> Iterable[TreeKey]:
         """The trees in which an owner is: one, but for references that have another uid than the object."""
         return [tree for step in self._steps(kind, key) for tree in self._trees.get(step, ())]
 
     def reference(self, owner: Step) -> Reference | None:
-        """How the Workloads below an owner name it; None for what owns none."""
+        """How the stems below an owner name it; None for what owns none."""
         below = self._below.get(owner)
         chain = self._chains[next(iter(below))] if below else ()
         return next((reference for reference in chain if reference.step == owner), None)
@@ -103,26 +109,34 @@ class Lineage:
             return ((key[0], kind, key[1]),)
         return [step for step in self._trees if step[1:] == (kind, key[1])]
 
-    def _place(self, workload: Key) -> None:
-        self._forget(workload)
-        found = self._stores["Workload"].get(workload)
-        walked, again = self._walk(found) if found is not None else ({}, None)
+    def _place_plain(self, old: Object | None, new: Object | None) -> None:
+        """With the first pod of a stem, and after the last."""
+        stems = (stem for pod in (old, new) if isinstance(pod, Pod) for stem in plain_stem(pod))
+        for stem in stems:
+            if (stem in self._plain) != (stem in self._walked):
+                self._place(stem)
+
+    def _place(self, stem: Step) -> None:
+        self._forget(stem)
+        walked, again = self._walk(self._first(stem))
         if not walked:
             return
-        inside = _without_circle(tuple(walked), again)
-        self._walked[workload] = tuple(walked)
-        self._chains[workload] = tuple(walked[step] for step in reversed(inside))
+        inside = tuple(step for step in _without_circle(tuple(walked), again) if step[1] not in OWN_PLACE)
+        self._walked[stem] = tuple(walked)
+        if inside:
+            self._chains[stem] = tuple(walked[step] for step in reversed(inside))
+        root = self.root(stem)
         for step in walked:
-            (self._below if step in inside else self._circles).setdefault(step, {})[workload] = None
-            self._trees.setdefault(step, Counter())[inside[-1:]] += 1
+            (self._below if step in inside else self._passed).setdefault(step, {})[stem] = None
+            self._trees.setdefault(step, Counter())[root] += 1
 
-    def _forget(self, workload: Key) -> None:
-        root = self.root(workload)
-        for step in self._walked.pop(workload, ()):
-            for where in (self._below, self._circles):
-                if (keys := where.get(step)) is not None:
-                    keys.pop(workload, None)
-                    if not keys:
+    def _forget(self, stem: Step) -> None:
+        root = self.root(stem)
+        for step in self._walked.pop(stem, ()):
+            for where in (self._below, self._passed):
+                if (stems := where.get(step)) is not None:
+                    stems.pop(stem, None)
+                    if not stems:
                         del where[step]
             trees = self._trees[step]
             trees[root] -= 1
@@ -130,17 +144,27 @@ class Lineage:
                 del trees[root]
             if not trees:
                 del self._trees[step]
-        self._chains.pop(workload, None)
+        self._chains.pop(stem, None)
 
-    def _walk(self, workload: Object) -> tuple[dict[Step, Reference], Step | None]:
+    def _first(self, stem: Step) -> Reference | None:
+        """The owner right above a stem."""
+        namespace, kind, name = stem
+        if kind != PLAIN:
+            found = self._stores[kind].get((namespace, name))
+            hangs = found is not None and not (isinstance(found, PodGroup) and stem_of_group(found) != stem)
+            return owner_of(found) if found is not None and hangs else None
+        pod = next((self._stores["Pod"].get(key) for key in self._plain[stem]), None)
+        return owner_of(pod) if pod is not None else None
+
+    def _walk(self, above: Reference | None) -> tuple[dict[Step, Reference], Step | None]:
         """References upwards, until there is none, or one that was there before, which is then told as well."""
         found: dict[Step, Reference] = {}
-        at: Object | None = workload
-        while at is not None and (above := owner_of(at)) is not None and len(found) < _DEEPEST:
+        while above is not None and len(found) < _DEEPEST:
             if above.step in found:
                 return found, above.step
             found[above.step] = above
             at = self.object(above)
+            above = owner_of(at) if at is not None else None
         return found, None
 
 
@@ -152,10 +176,10 @@ def _without_circle(steps: TreeKey, again: Step | None) -> TreeKey:
 
 
 def owner_of(obj: Object) -> Reference | None:
-    """What the object belongs to: a Workload by its controllerRef, which has no uid, or by its controller like all others. One
-    Workload is not above another."""
+    """What the object belongs to: a Workload by its controllerRef, which has no uid, or by its controller like all others.
+    Workloads and groups are above nothing as owners: what hangs from them says so itself."""
     found = _owner_of(obj)
-    return None if found is None or found.step[1] == "Workload" else found
+    return found if found is not None and (found.step[1] == "Pod" or found.step[1] not in OWN_PLACE) else None
 
 
 def _owner_of(obj: Object) -> Reference | None:

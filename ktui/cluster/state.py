@@ -16,6 +16,7 @@ from ktui.cluster.inventory import Inventory
 from ktui.cluster.journal import Journal
 from ktui.cluster.moment import Moment
 from ktui.cluster.quiet import COUNTED, TOLD, differs_only_in
+from ktui.cluster.stems import Step
 from ktui.cluster.store import Delta
 from ktui.cluster.supplied import supplied
 from ktui.cluster.timeline import Timeline
@@ -46,11 +47,11 @@ class Cluster(Inventory):
         self.journal: Journal[str] = Journal()  # nodes on which there is more or less to be had
         self.revision = 0  # another number whenever anything is different
         self.gang_journal: Journal[Key] = Journal()  # gangs of which a row may look different
-        self.workload_journal: Journal[Key] = Journal()  # Workloads of which, or below which, something changed
+        self.stem_journal: Journal[Step] = Journal()  # stems of which, or below which, something changed
         self.pool_journal: Journal[PoolId] = Journal()  # pools of which a slice changed
         self.timeline = Timeline()  # filled by whoever knows the time
         self.usage = Usage()  # filled by whoever asks for it
-        self._touches = Touches(self, self.workload_journal)
+        self._touches = Touches(self, self.stem_journal)
         self._derived: dict[object, object] = {}
 
     # --- in ---
@@ -166,6 +167,12 @@ class Cluster(Inventory):
         for scheduler in schedulers:
             if (scheduler in self.attempts_by_scheduler) != (scheduler in tried):
                 self._touches.gangs_of(self.pods_by_scheduler[scheduler], dirty)
+
+    def close(self) -> None:
+        """Nothing more comes in. What it is made of and what was derived from it refer to it: without these references all of it is
+        freed with the last from outside. The collector would have to look at everything to find that out."""
+        self._derived.clear()
+        del self._touches
 
     # --- out ---
 

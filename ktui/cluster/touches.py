@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from ktui.cluster import joins
 from ktui.cluster.dirty import Dirty
+from ktui.cluster.forest import stems_of
 from ktui.cluster.inventory import Inventory
 from ktui.cluster.journal import Journal
 from ktui.cluster.sources import gang_key
+from ktui.cluster.stems import Step, group_stem, stem_of_group, workload_stem
 from ktui.cluster.store import Delta
 from ktui.model.autoscaler import HorizontalPodAutoscaler
 from ktui.model.claim import ResourceClaim, ResourceClaimTemplate
@@ -35,12 +37,12 @@ _PAIR = (
 
 
 class Touches:
-    """Marks rows of `Dirty`, as the indexes know them now: asked before and after these change. `workloads` is told of each
-    Workload of which, or below which, something changed."""
+    """Marks rows of `Dirty`, as the indexes know them now: asked before and after these change. `stems` is told of each
+    stem of which, or below which, something changed."""
 
-    def __init__(self, known: Inventory, workloads: Journal[Key]) -> None:
+    def __init__(self, known: Inventory, stems: Journal[Step]) -> None:
         self._known = known
-        self._journal = workloads
+        self._journal = stems
 
     def of(self, obj: Object, dirty: Dirty) -> None:
         """Rows that show something of the object."""
@@ -51,7 +53,7 @@ class Touches:
             case PodGroup():
                 self._group(obj, dirty)
             case Workload():
-                self._trees_of((obj.key,), dirty)
+                self._trees_of((workload_stem(obj.key),), dirty)
                 dirty.gangs.update(self._known.groups_by_workload[obj.key])
                 dirty.gangs.update((obj.namespace, f"{obj.name}/{group.name}") for group in obj.spec.pod_groups or ())
                 self.gangs_of(self._known.pods_by_workload[obj.key], dirty)
@@ -84,17 +86,23 @@ class Touches:
                 pass
 
     def trees(self, delta: Delta, dirty: Dirty) -> None:
-        """Of what owns Workloads, and of groups of groups, the trees that it is in."""
+        """Of what owns stems, and of groups of groups, the trees that it is in; of a stem that comes or goes, those in which what
+        names it is with and without it."""
+        if delta.old is None or delta.new is None:
+            if delta.kind == "Workload":
+                self._trees_of((workload_stem(delta.key),), dirty)
+            elif delta.kind == "PodGroup":
+                self._trees_of((group_stem(delta.key),), dirty)
         for obj in (delta.old, delta.new):
-            if isinstance(obj, Job | Deployment | Owner):
+            if isinstance(obj, Pod | Job | Deployment | Owner):
                 dirty.workloads.update(self._known.lineage.roots_of(delta.kind, delta.key))
             elif isinstance(obj, CompositePodGroup):
-                self._trees_of(joins.group_workload(obj), dirty)
+                self._trees_of(map(workload_stem, joins.group_workload(obj)), dirty)
 
-    def _trees_of(self, workloads: Iterable[Key], dirty: Dirty) -> None:
-        for workload in workloads:
-            self._journal.note(workload)
-            dirty.workloads.add(self._known.lineage.root(workload))
+    def _trees_of(self, stems: Iterable[Step], dirty: Dirty) -> None:
+        for stem in stems:
+            self._journal.note(stem)
+            dirty.workloads.add(self._known.lineage.root(stem))
 
     def _beside(
         self, obj: KueueWorkload | KueueLocalQueue | KueueClusterQueue | VolcanoPodGroup | VolcanoQueue, dirty: Dirty
@@ -129,9 +137,7 @@ class Touches:
         for gang in joins.pod_group(pod):
             dirty.gangs.add(gang)
             dirty.gangs.update(joins.replicated_group(pod))
-            owner = self._known.group(gang)
-            workloads = joins.group_workload(owner) if owner else joins.pod_workload(pod)
-            self._trees_of(workloads, dirty)
+        self._trees_of(stems_of(self._known, pod), dirty)
 
     def _used(self, pod: Pod, dirty: Dirty) -> None:
         """Claims and devices of the pod: they show who uses them, and what it says of their health."""
@@ -151,8 +157,8 @@ class Touches:
         dirty.claims.update(joins.group_claims(group))
         for uid in joins.group_owner(group):
             dirty.gangs.update(gang_key("kueue", *key) for key in self._known.kueue_by_owner[uid])
+        self._trees_of((stem_of_group(group),), dirty)
         for workload in joins.group_workload(group):
-            self._trees_of((workload,), dirty)
             if self._known.groups_by_workload.count(workload) <= _PAIR:
                 for sibling in self._known.groups_by_workload[workload]:
                     dirty.gangs.add(sibling)

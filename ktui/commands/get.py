@@ -11,6 +11,7 @@ import orjson
 from msgspec import structs
 
 from ktui.cluster.dirty import Entity
+from ktui.cluster.lineage import TreeKey
 from ktui.cluster.state import Cluster
 from ktui.cluster.usage import exporter_of, offers
 from ktui.commands import labels
@@ -23,7 +24,7 @@ from ktui.model.kinds import KINDS
 from ktui.model.resourceslice import DeviceId
 from ktui.model.usage import Wanted
 from ktui.ui.safe import safe
-from ktui.views.base import Column, Parted, Row, Tree, View
+from ktui.views.base import Column, Parted, Row, RowKey, Tree, View
 from ktui.views.registry import VIEWS
 
 JSON_VERSION = 1
@@ -47,6 +48,7 @@ def run(args: argparse.Namespace) -> int:
         timeline=view.id == "timeline",
         measure=_measure(view, name, args.output),
         picked=picked(view, args.selector or "", name or ""),
+        trees=isinstance(view, Tree),
     )
     _check_readable(filled.cluster, view)
     rows = [row for row in _rows(view, filled, name) if matches(view.labels(filled.cluster, row.key))]
@@ -93,7 +95,7 @@ def _print(form: str, view: View, filled: Filled, rows: list[Row]) -> None:
         sys.stdout.write(orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
     elif form == "name":
         for row in rows:
-            print(f"{view.id.removesuffix('s')}/{safe(view.names(filled.cluster, row.key)[0])}")
+            print(f"{_called(view, row.key)}/{safe(view.names(filled.cluster, row.key)[0])}")
     elif rows:
         wide = form == "wide"
         if isinstance(view, Tree):
@@ -107,6 +109,13 @@ def _print(form: str, view: View, filled: Filled, rows: list[Row]) -> None:
         print(f"No {view.title.lower()} found{_where(view, filled)}.", file=sys.stderr)
         for off in _off(filled.cluster, view):
             print(f"ktui: {off}", file=sys.stderr)
+
+
+def _called(view: View, key: RowKey) -> str:
+    """What a row is of: in a tree, of the object that the last step of its key names by its kind."""
+    if isinstance(view, Tree):
+        return safe(cast("TreeKey", key)[-1][1].lower())
+    return view.id.removesuffix("s")
 
 
 def _measure(view: View, name: str | None, form: str) -> Measure | None:

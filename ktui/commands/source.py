@@ -41,17 +41,19 @@ def fill(
     everywhere: bool = False,
     measure: Measure | None = None,
     picked: Picked | None = None,
+    trees: bool = False,
 ) -> Filled:
     """Read what the command needs, with the timeline up to that moment if wanted. `everywhere`: of all namespaces, as far as
     that is allowed, whichever is asked for. `measure`: with figures of what is used, which no recording has. `picked`: of one
-    kind only these; a recording has all of them. Raises KtuiError when it cannot."""
+    kind only these; a recording has all of them. `trees`: with everything above Workloads, groups and pods. Raises KtuiError when
+    it cannot."""
     if getattr(args, "at", None) is not None and not getattr(args, "recording", None):
         raise UsageError("--at goes with --recording")
     if getattr(args, "recording", None):
         return _from_recording(args, timeline=timeline)
     if timeline:
         raise UsageError("one look at a cluster sees no changes: the timeline needs --recording FILE")
-    return asyncio.run(_from_cluster(args, kinds, everywhere=everywhere, measure=measure, picked=picked))
+    return asyncio.run(_from_cluster(args, kinds, everywhere=everywhere, measure=measure, picked=picked, trees=trees))
 
 
 def _from_recording(args: argparse.Namespace, *, timeline: bool) -> Filled:
@@ -83,11 +85,13 @@ async def _from_cluster(
     everywhere: bool,
     measure: Measure | None,
     picked: Picked | None,
+    trees: bool,
 ) -> Filled:
     """`kinds` begins with the one that the rows are made of."""
     from ktui.commands.cluster import wanted
     from ktui.kube.once import first_error, read_once, read_widely
     from ktui.kube.opening import open_transport, resolve
+    from ktui.kube.owners import STEMS
     from ktui.kube.usageonce import measure_once
 
     wish = wanted(args)
@@ -96,12 +100,13 @@ async def _from_cluster(
     # A device may be in use from any namespace: what is not of a namespace is joined with all of them.
     all_of_them = getattr(args, "all_namespaces", False) or not KINDS[kinds[0]].namespaced
     namespace = "" if all_of_them else target.namespace
+    followed = STEMS if trees else ()
     async with open_transport(wish, target) as transport:
         try:
             if everywhere:
                 await read_widely(transport, kinds, target.namespace, cluster.apply)
             else:
-                served = await read_once(transport, kinds, namespace, cluster.apply, picked)
+                served = await read_once(transport, kinds, namespace, cluster.apply, picked, followed)
                 if measure is not None:
                     await measure_once(transport, served, measure(cluster), namespace, cluster.measure)
         except BaseExceptionGroup as group:

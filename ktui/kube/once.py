@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from functools import partial
 from typing import TypeVar
 
@@ -32,15 +32,16 @@ async def read_once(
     namespace: str,
     sink: Callable[[Frame], object],
     picked: Picked | None = None,
+    followed: Collection[str] = ("Workload",),
 ) -> Served:
     """Give the sink a list of each kind, or the state that says why there is none; of one kind perhaps only what is picked.
     Returns what the server serves.
 
-    Kinds that are not served or not allowed are told by their state; anything else that goes wrong is raised. What owns the
-    Workloads that are among them is read as well.
+    Kinds that are not served or not allowed are told by their state; anything else that goes wrong is raised. What owns objects
+    of the kinds that are `followed` is read as well.
     """
     served = await _patiently(transport, Discovery(transport).refresh)
-    owners, found = Owners(), dict[OwnerType, None]()
+    owners, found = Owners(followed), dict[OwnerType, None]()
 
     def see(frame: Frame) -> None:
         found.update(dict.fromkeys(owners.see(frame)))

@@ -1,33 +1,42 @@
-"""Which kinds own Workloads, found from the references that objects carry.
+"""Which kinds own what hangs in the tree of workloads, found from the references that objects carry.
 
 Nobody says beforehand which kinds these are. A Workload names its owner, that one its own, and so on: a kind is read from the
-moment on at which an object that leads to it is seen. Kinds whose objects own no Workload are never asked for.
+moment on at which an object that leads to it is seen. The same goes for a group of no Workload, and for a pod in no group that
+asks for devices. Kinds whose objects own none of these are never asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
+from ktui.model.devicedemand import asks_for_devices
 from ktui.model.frame import Changed, Frame, Listed, Source, StreamState
 from ktui.model.kinds import kind_name
 from ktui.model.meta import Object
 from ktui.model.owner import Owner, OwnerType, type_of
+from ktui.model.pod import Pod
+from ktui.model.podgroup import PodGroup
 from ktui.model.workload import Workload
 
+STEMS: Final = ("Workload", "PodGroup", "Pod")
+"""Kinds with which it begins: those of what hangs in the tree."""
+
+_OWNED: Final = frozenset((*STEMS, "Job", "Deployment"))
 _MOST: Final = 20
 """Types that are followed: each costs a list and a watch, and references may hold anything."""
 
 
 class Owners:
-    """Told of every frame, says which types are to be read now."""
+    """Told of every frame, says which types are to be read now. `stems`: of whose owners."""
 
-    def __init__(self) -> None:
+    def __init__(self, stems: Collection[str] = STEMS) -> None:
         self._above: dict[str, set[OwnerType]] = {}  # by the name of a kind, what owns objects of it
-        self._followed: dict[str, None] = {"Workload": None}
+        self._followed: dict[str, None] = dict.fromkeys(stems)
+        self._most = len(self._followed) + _MOST
 
     def see(self, frame: Frame) -> list[OwnerType]:
-        """The types that were not known to own Workloads before this frame."""
+        """The types that were not known to lead to a stem before this frame."""
         match frame:
             case Listed(items=items) if items:
                 kind, objects = frame.source.kind, items
@@ -35,7 +44,7 @@ class Owners:
                 kind, objects = frame.source.kind, (frame.object,)
             case _:
                 return []
-        if kind not in ("Workload", "Job", "Deployment") and not isinstance(objects[0], Owner):
+        if kind not in _OWNED and not isinstance(objects[0], Owner):
             return []
         above = self._above.setdefault(kind, set())
         found = {type_ for obj in objects for type_ in owner_types(obj)} - above
@@ -45,14 +54,20 @@ class Owners:
     def _follow(self, kind: str) -> Iterator[OwnerType]:
         for type_ in sorted(self._above.get(kind, ())):
             name = kind_name(type_)
-            if name not in self._followed and len(self._followed) <= _MOST:
+            if name not in self._followed and len(self._followed) < self._most:
                 self._followed[name] = None
                 yield type_
                 yield from self._follow(name)
 
 
 def owner_types(obj: Object) -> Iterable[OwnerType]:
-    """What the object says it belongs to: a Workload by its controllerRef, everything by its controller."""
+    """What the object says it belongs to: a Workload by its controllerRef, everything by its controller. Of a group with a
+    Workload, and of a pod with a group or without devices, nobody asks."""
+    if isinstance(obj, Pod):
+        if obj.group or not asks_for_devices(obj):
+            return
+    elif isinstance(obj, PodGroup) and obj.spec.workload_ref is not None:
+        return
     ref = obj.spec.controller_ref if isinstance(obj, Workload) else None
     if ref is not None and ref.kind and ref.api_group:
         yield OwnerType(ref.api_group, ref.kind)

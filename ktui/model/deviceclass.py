@@ -11,6 +11,12 @@ IMPLICIT_RESOURCE = "deviceclass.resource.kubernetes.io/"
 """Prefix of the extended resource name that every DeviceClass has without saying so (KEP-5004)."""
 
 
+def is_extended(resource: str) -> bool:
+    """Whether it is the name of an extended resource. Kubernetes' own resources have no domain, or its own; implicit names of
+    classes are the exception."""
+    return "/" in resource and ("kubernetes.io/" not in resource or resource.startswith(IMPLICIT_RESOURCE))
+
+
 class DeviceClassSpec(Wire, frozen=True):
     selectors: tuple[Selector, ...] | None = None
     extended_resource_name: str | None = None

@@ -7,8 +7,9 @@ from typing import Any, ClassVar, Final, cast
 
 from ktui.cluster.gangs import display_name
 from ktui.cluster.joins import pod_group
-from ktui.cluster.lineage import Step, TreeKey
+from ktui.cluster.lineage import TreeKey
 from ktui.cluster.state import Cluster
+from ktui.cluster.stems import Step
 from ktui.model.meta import Key, Object
 from ktui.model.pod import Pod
 from ktui.model.podstatus import status_word
@@ -26,9 +27,9 @@ OBJECT_KINDS: Final[dict[str, str]] = {
 
 
 PODS: Final = "Pods"
-"""The kind of a row of a tree that stands for many pods of one gang."""
+"""The kind of a row of a tree that stands for many pods: of one gang, or of a controller and in no gang."""
 
-GROUPS: Final = ("PodGroup", "Group", PODS)
+GROUPS: Final = ("PodGroup", "Group")
 """Kinds of rows of a tree that are about one gang."""
 
 
@@ -81,12 +82,17 @@ def as_way(key: RowKey) -> TreeKey:
     return cast("TreeKey", key)
 
 
+def one_of(way: TreeKey) -> TreeKey:
+    """The row that is about one object: of the row of many pods, the one above it."""
+    return way[:-1] if way[-1][1] == PODS and len(way) > 1 else way
+
+
 def object_at(cluster: Cluster, step: Step) -> Object | None:
     """The object behind a row of a tree; None where there is none, or it cannot be read."""
     namespace, kind, name = step
     if (reference := cluster.lineage.reference(step)) is not None:
         return cluster.lineage.object(reference)
-    store = cluster.stores.get("PodGroup" if kind == PODS else kind)
+    store = cluster.stores.get(kind)
     return store.get((namespace, name)) if store else None
 
 

@@ -12,7 +12,7 @@ from ktui.cluster.taints import TaintKey
 from ktui.model.resourceslice import DeviceId
 from ktui.model.taintrule import DeviceTaintRule
 from ktui.views.base import RowKey
-from ktui.views.shared import GROUPS, as_key, as_way
+from ktui.views.shared import GROUPS, as_key, as_way, one_of
 
 
 def row_behind(view: Entity, key: RowKey) -> tuple[Entity, RowKey] | None:
@@ -26,7 +26,8 @@ def row_behind(view: Entity, key: RowKey) -> tuple[Entity, RowKey] | None:
     return (what, inner) if what != "pools" else None
 
 
-def _row_in_tree(way: TreeKey) -> tuple[Entity, RowKey]:
+def _row_in_tree(row: TreeKey) -> tuple[Entity, RowKey]:
+    way = one_of(row)
     namespace, kind, name = way[-1]
     if kind == "Pod":
         return "pods", (namespace, name)

@@ -1,27 +1,32 @@
-"""The tree above and below Workloads, as rows: owners, the Workload, its groups, their pods.
+"""The tree above and below stems (`ktui.cluster.stems`), as rows: owners, Workloads, groups, pods.
 
-What a row says is counted from the gangs below it: its state is that of the worst of them. Only the owners' names are sure to be
-known: a Workload's references tell them, whether the objects can be read or not.
+What a row says is counted from what is below it: its state is that of the worst of it. Only the names are sure to be known:
+references tell them, whether the objects can be read or not.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, cast
 
+from ktui.cluster.forest import exists
 from ktui.cluster.gangs import Gang, GangState, gang
 from ktui.cluster.lineage import Reference, TreeKey
 from ktui.cluster.state import Cluster
+from ktui.cluster.stems import PLAIN, Step, workload_stem
 from ktui.model.compositepodgroup import CompositePodGroup
 from ktui.model.meta import Key, Object
 from ktui.model.owner import named_type
 from ktui.model.time import parse_time
-from ktui.model.workload import Workload
 from ktui.views.base import Branch, Cell, Row, Style
 from ktui.views.gangs import PROBLEMS, STYLES, WORST_FIRST
+from ktui.views.plainpods import plain_node
 from ktui.views.shared import PODS
-from ktui.views.workloadtree import COMPOSITE, Node, nodes_of
+from ktui.views.workloadtree import COMPOSITE, Node, group_node, nodes_of
+
+STEMS: Final = ("Workload", "PodGroup")
+"""Kinds of rows below which groups and pods grow, and no more owners."""
 
 _MANY: Final = 8  # pods of one group from which on they fold into one row
 _SHORT: Final = {COMPOSITE: "Composite"}  # it stands far to the right, and names are long
@@ -29,8 +34,8 @@ _READING: Final = {"no-access": "no access"}
 
 
 class Told(NamedTuple):
-    """What is said of everything below a row: the worst state ("-" without any gang), how many gangs there are, pods that run and
-    that are needed, and names for the filter."""
+    """What is said of everything below a row: the worst state ("-" where there is nothing), how many gangs there are, pods that
+    run and that are needed, and names for the filter."""
 
     state: GangState | Literal["-"] = "-"
     gangs: int = 0
@@ -44,76 +49,97 @@ class Told(NamedTuple):
 
 
 class _Tellings:
-    """What is said of each Workload, counted again only where something changed: an owner may have thousands of them."""
+    """What is said of each stem, counted again only where something changed: an owner may have thousands of them."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._known: dict[Key, Told] = {}
+        self._known: dict[Step, Told] = {}
         self._seen, self._sight = 0, -1
 
-    def of(self, workload: Workload) -> Told:
-        journal = self._cluster.workload_journal
+    def of(self, stem: Step) -> Told:
+        journal = self._cluster.stem_journal
         if (journal.position, self._cluster.sight) != (self._seen, self._sight):
             self._forget()
-        found = self._known.get(workload.key)
+        found = self._known.get(stem)
         if found is None:
-            found = self._known[workload.key] = _count(self._cluster, workload)
+            found = self._known[stem] = _count(self._cluster, stem)
         return found
 
     def _forget(self) -> None:
-        self._seen, changed = self._cluster.workload_journal.since(self._seen)
+        self._seen, changed = self._cluster.stem_journal.since(self._seen)
         if (
             changed is None or self._sight != self._cluster.sight
         ):  # gangs of which not all was read are of unknown state
             self._known.clear()
         else:
-            for key in changed:
-                self._known.pop(key, None)
+            for stem in changed:
+                self._known.pop(stem, None)
         self._sight = self._cluster.sight
 
 
 # --- what there is ---
 
 
-def gangs_of(cluster: Cluster, workload: Workload) -> list[Gang]:
-    """The workload's gangs, the one in the worst state first."""
-    keys = {*cluster.groups_by_workload[workload.key]}
-    keys.update((workload.namespace, f"{workload.name}/{group.name}") for group in workload.spec.pod_groups or ())
-    pods = (cluster.pod(key) for key in cluster.pods_by_workload[workload.key])
+def gangs_of(cluster: Cluster, stem: Step) -> list[Gang]:
+    """The stem's gangs, the one in the worst state first."""
+    namespace, kind, name = stem
+    if kind == "PodGroup":
+        found = gang(cluster, (namespace, name))
+        return [found] if found is not None else []
+    if kind != "Workload":
+        return []
+    workload = cluster.workload((namespace, name))
+    keys = {*cluster.groups_by_workload[namespace, name]}
+    keys.update((namespace, f"{name}/{group.name}") for group in (workload.spec.pod_groups or () if workload else ()))
+    pods = (cluster.pod(key) for key in cluster.pods_by_workload[namespace, name])
     keys.update((pod.namespace, pod.group) for pod in pods if pod is not None)  # replicas of groups, on 1.35
-    found = [g for key in sorted(keys) if (g := gang(cluster, key)) is not None]
-    return sorted(found, key=lambda g: WORST_FIRST.index(g.state))
+    gangs = [g for key in sorted(keys) if (g := gang(cluster, key)) is not None]
+    return sorted(gangs, key=lambda g: WORST_FIRST.index(g.state))
 
 
-def composites_of(cluster: Cluster, workload: Workload) -> list[CompositePodGroup]:
-    """The workload's groups of groups, as far as their objects can be read."""
+def composites_of(cluster: Cluster, stem: Step) -> list[CompositePodGroup]:
+    """A Workload's groups of groups, as far as their objects can be read."""
+    namespace, kind, name = stem
+    if kind != "Workload":
+        return []
     store = cluster.stores["CompositePodGroup"]
-    found = (store.get(key) for key in cluster.composites_by_workload[workload.key])
+    found = (store.get(key) for key in cluster.composites_by_workload[namespace, name])
     return [each for each in found if isinstance(each, CompositePodGroup)]
 
 
-def groups_below(cluster: Cluster, workload: Workload) -> tuple[Node, ...]:
-    return nodes_of(gangs_of(cluster, workload), composites_of(cluster, workload))
+def node_at(cluster: Cluster, way: TreeKey) -> Node | None:
+    """The object of an owner's or a stem's row with the groups and pods that grow right from it; None where nothing does."""
+    own = [stem for stem in stems_below(cluster, way) if way_of(cluster, stem) == way]
+    if not own or own[0][1] == PLAIN:
+        return plain_node(cluster, way[-1], own) if own else None
+    gangs = gangs_of(cluster, own[0])
+    if own[0][1] == "PodGroup":
+        return group_node(gangs[0])
+    return Node("Workload", own[0][2], "", "", children=nodes_of(gangs, composites_of(cluster, own[0])))
 
 
 def way_to(cluster: Cluster, workload: Key) -> TreeKey:
     """The key of a Workload's row."""
-    above = (reference.step for reference in cluster.lineage.owners(workload))
-    return (*above, (workload[0], "Workload", workload[1]))
+    return way_of(cluster, workload_stem(workload))
 
 
-def workloads_below(cluster: Cluster, way: TreeKey) -> list[Workload]:
-    """The Workloads at or below a row, by name."""
-    namespace, kind, name = way[-1]
-    if kind == "Workload":
-        found = cluster.workload((namespace, name))
-        return [found] if found is not None and way_to(cluster, found.key) == way else []
-    return [found for key in cluster.lineage.inside(way) if (found := cluster.workload(key)) is not None]
+def way_of(cluster: Cluster, stem: Step) -> TreeKey:
+    """The key of the row that stands for a stem: its own, and of pods in no group that of their controller."""
+    above = tuple(reference.step for reference in cluster.lineage.owners(stem))
+    return above if stem[1] == PLAIN else (*above, stem)
 
 
-def reference_of(cluster: Cluster, way: TreeKey, below: list[Workload]) -> Reference | None:
-    """How the Workloads below an owner's row name it; None for what owns none."""
-    owners = cluster.lineage.owners(below[0].key) if below else ()
+def stems_below(cluster: Cluster, way: TreeKey) -> list[Step]:
+    """The stems at or below a row that is no row of pods, by name."""
+    last = way[-1]
+    if last[1] in STEMS:
+        return [last] if exists(cluster, last) and way_of(cluster, last) == way else []
+    return cluster.lineage.inside(way)
+
+
+def reference_of(cluster: Cluster, way: TreeKey, below: list[Step]) -> Reference | None:
+    """How the stems below an owner's row name it; None for what owns none."""
+    owners = cluster.lineage.owners(below[0]) if below else ()
     return owners[len(way) - 1] if len(way) <= len(owners) else None
 
 
@@ -128,11 +154,19 @@ def reading(cluster: Cluster, reference: Reference) -> str:
     return next((_READING[stream.phase] for stream in streams if stream.phase in _READING), "not read")
 
 
-def tell(cluster: Cluster, workloads: Iterable[Workload]) -> Told:
+def missing(cluster: Cluster, stem: Step) -> str:
+    """Why a Workload, or a group of none, is known by its name only: "" where its object was read."""
+    namespace, kind, name = stem
+    if cluster.stores[kind].get((namespace, name)) is not None:
+        return ""
+    return "missing" if cluster.synced(kind) else "not read"
+
+
+def tell(cluster: Cluster, stems: Iterable[Step]) -> Told:
     tellings = cluster.derived(_Tellings)
-    workloads = tuple(workloads)
-    found = [tellings.of(workload) for workload in workloads]
-    owners = {reference.step[2] for each in workloads for reference in cluster.lineage.owners(each.key)}
+    stems = tuple(stems)
+    found = [tellings.of(stem) for stem in stems]
+    owners = {reference.step[2] for stem in stems for reference in cluster.lineage.owners(stem)}
     return Told(
         min((each.state for each in found), key=_rank, default="-"),
         sum(each.gangs for each in found),
@@ -142,9 +176,12 @@ def tell(cluster: Cluster, workloads: Iterable[Workload]) -> Told:
     )
 
 
-def _count(cluster: Cluster, workload: Workload) -> Told:
-    gangs = gangs_of(cluster, workload)
-    names = {workload.name, *(each.name for each in composites_of(cluster, workload))}
+def _count(cluster: Cluster, stem: Step) -> Told:
+    if stem[1] == PLAIN:
+        pods = plain_node(cluster, stem, (stem,))
+        return Told(cast("GangState", pods.state), 0, pods.running, pods.needed, " ".join(_names(pods)))
+    gangs = gangs_of(cluster, stem)
+    names = {stem[2], *(each.name for each in composites_of(cluster, stem))}
     for each in gangs:
         names.add(each.key[1])
         names.update(pod.name for pod in each.members)
@@ -161,31 +198,31 @@ def _count(cluster: Cluster, workload: Workload) -> Told:
 
 
 def row_at(cluster: Cluster, way: TreeKey) -> Row | None:
-    """The row of an owner or of a Workload; None where there is none."""
-    below = workloads_below(cluster, way)
+    """The row of an owner or of a stem; None where there is none."""
+    below = stems_below(cluster, way)
     if not below:
         return None
     told = tell(cluster, below)
     reference = reference_of(cluster, way, below)
-    if reference is None:
-        return _told_row(way, below[0], told, "")
-    return _told_row(way, cluster.lineage.object(reference), told, reading(cluster, reference))
+    if reference is not None:
+        return _told_row(way, cluster.lineage.object(reference), told, reading(cluster, reference))
+    namespace, kind, name = way[-1]
+    return _told_row(way, cluster.stores[kind].get((namespace, name)), told, missing(cluster, way[-1]))
 
 
 def branch(cluster: Cluster, way: TreeKey) -> Branch | None:
-    """An owner or a Workload with all that is below it."""
+    """An owner or a stem with all that is below it."""
     row = row_at(cluster, way)
     return Branch(row, lambda: tuple(_below(cluster, way))) if row is not None else None
 
 
 def _below(cluster: Cluster, way: TreeKey) -> Iterator[Branch]:
-    below = workloads_below(cluster, way)
-    if reference_of(cluster, way, below) is None:
-        for each in below:
-            yield from (_node_branch(cluster, each.namespace, node, way) for node in groups_below(cluster, each))
-        return
-    for longer in dict.fromkeys(way_to(cluster, each.key)[: len(way) + 1] for each in below):
-        if (found := branch(cluster, longer)) is not None:
+    node = node_at(cluster, way)
+    for each in _folded(node) if node is not None else ():
+        yield _node_branch(cluster, way[-1][0], each, way)
+    ways = (way_of(cluster, stem)[: len(way) + 1] for stem in stems_below(cluster, way))
+    for longer in dict.fromkeys(ways):
+        if longer != way and (found := branch(cluster, longer)) is not None:
             yield found
 
 

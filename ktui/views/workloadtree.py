@@ -53,6 +53,19 @@ def nodes_of(gangs: Iterable[Gang], composites: Iterable[CompositePodGroup] = ()
     return _Grove(gangs, composites).roots()
 
 
+def group_node(found: Gang) -> Node:
+    """A group with its pods."""
+    kind = "PodGroup" if found.group or "/" not in found.key[1] else "Group"
+    return Node(
+        kind, found.key[1], found.state, STYLES[found.state], found.running, found.needed, pod_nodes(found.members)
+    )
+
+
+def pod_nodes(pods: Iterable[Pod]) -> tuple[Node, ...]:
+    """Those that need a look first."""
+    return tuple(map(_pod, sorted(pods, key=lambda pod: (_calm(pod), pod.name))))
+
+
 def node_document(node: Node) -> Document:
     document: Document = {"kind": node.kind, "name": node.name, "state": node.state}
     if node.kind != "Pod":
@@ -138,14 +151,6 @@ def _min_count(asked: JobScheduling) -> int | None:
     return gang.min_count if gang else None
 
 
-def _group(found: Gang) -> Node:
-    kind = "PodGroup" if found.group else "Group"
-    pods = sorted(found.members, key=lambda pod: (_calm(pod), pod.name))
-    return Node(
-        kind, found.key[1], found.state, STYLES[found.state], found.running, found.needed, tuple(map(_pod, pods))
-    )
-
-
 class _Grove:
     """Groups by the name of their parent, and what grows of them. Each composite group is grown once, also where parents go round
     in a circle; what would be too deep stands beside the rest."""
@@ -174,7 +179,7 @@ class _Grove:
         return (found.spec.parent_composite_pod_group_name or "") if found else ""
 
     def _below(self, name: str, depth: int) -> list[Node]:
-        found = [_group(each) for each in self._groups.get(name, ())]
+        found = [group_node(each) for each in self._groups.get(name, ())]
         if depth < _DEEPEST:
             nested = (each for each in self._nested.get(name, ()) if each not in self._grown)
             found += [self._composite(each, depth + 1) for each in nested]

@@ -52,7 +52,7 @@ def fill(server: ApiServer) -> None:
 
 
 def owners(cluster: Cluster) -> list[tuple[str, str, bool]]:
-    found = cluster.lineage.owners(("ml", "w"))
+    found = cluster.lineage.owners(("ml", "Workload", "w"))
     return [(ref.type.kind, ref.step[2], cluster.lineage.object(ref) is not None) for ref in found]
 
 
@@ -67,6 +67,21 @@ async def test_owners_are_read_one_above_the_other() -> None:
     assert owners(cluster) == [("TrainJob", "t", True), ("JobSet", "s", True)]
     (stream,) = cluster.streams_of((JOBSET.name,))
     assert stream.source.path == "/apis/jobset.x-k8s.io/v1alpha2/jobsets"
+
+
+@pytest.mark.usefixtures("custom")
+async def test_owners_of_groups_and_pods_are_read_where_they_are_asked_for() -> None:
+    """`ktui get pods` has no use for the objects above pods, `ktui get workloads` has."""
+    async with ApiServer(serves=SERVES) as at:
+        fill(at)
+        above = {"namespace": "ml", "ownerReferences": [reference(JOBSET, "s")]}
+        devices = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "c"}], "containers": [{"name": "main"}]}
+        at.create("Pod", {"metadata": {"name": "p", **above}, "spec": devices})
+        for followed, read in (((), []), (("Pod",), [JOBSET.name, TRAINJOB.name])):
+            frames: list[Frame] = []
+            async with transport_to(at.url, timers=fast()) as transport:
+                await read_once(transport, ("Pod",), "", frames.append, followed=followed)
+            assert [f.source.kind for f in frames if isinstance(f, Listed) and f.source.kind != "Pod"] == read
 
 
 @pytest.mark.usefixtures("custom")
@@ -134,6 +149,8 @@ def listed(*objects: Object) -> Frame:
 
 
 TRAINER = named_type(b.TRAINER.name)
+DEVICES = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "c"}]}
+OF_W = {"workloadRef": {"workloadName": "w", "templateName": "t"}}
 BY_TRAINER = b.workload("w", spec={"controllerRef": {"apiGroup": "example.com", "kind": "Trainer", "name": "t"}})
 
 
@@ -143,6 +160,21 @@ def test_only_kinds_that_lead_to_a_workload_are_followed() -> None:
     assert found.see(listed(stranger)) == []
     assert found.see(listed(BY_TRAINER)) == [TRAINER, JOBSET]
     assert found.see(listed(BY_TRAINER)) == []
+
+
+@pytest.mark.parametrize(
+    ("obj", "found"),
+    [
+        (b.pod("p", meta_={"ownerReferences": [reference(JOBSET, "s")]}, spec=DEVICES), [JOBSET]),
+        (b.pod("p", meta_={"ownerReferences": [reference(JOBSET, "s")]}), []),
+        (b.pod("p", meta_={"ownerReferences": [reference(JOBSET, "s")]}, group="g", spec=DEVICES), []),
+        (b.group("g", 1, meta_={"ownerReferences": [reference(JOBSET, "s")]}), [JOBSET]),
+        (b.group("g", 1, meta_={"ownerReferences": [reference(JOBSET, "s")]}, spec=OF_W), []),
+    ],
+    ids=["with devices", "without", "in a group", "a group of no Workload", "a group of one"],
+)
+def test_what_has_no_place_in_the_tree_leads_to_no_kind(obj: Object, found: list[OwnerType]) -> None:
+    assert Owners().see(listed(obj)) == found
 
 
 def test_references_cannot_make_it_read_without_end() -> None:
