@@ -11,7 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -268,8 +268,12 @@ class Session:
                 time.sleep(_GIVE_WAY)
             return given_up.is_set()
 
+        def work_out() -> None:
+            with closing(Cluster()) as cluster:
+                chronicle(cluster, self._recalled, history, give_way)
+
         try:
-            await asyncio.to_thread(chronicle, Cluster(), self._recalled, history, give_way)
+            await asyncio.to_thread(work_out)
         finally:
             given_up.set()  # a thread that nobody waits for any longer would hold up the end of the program
         self._tell_recalled()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import cProfile
+import gc
 import pstats
 import random
+import weakref
 from collections import Counter
 from collections.abc import Hashable
 
@@ -243,3 +245,17 @@ def test_an_event_costs_the_same_in_a_cluster_ten_times_as_large(kind: str, name
     (small_calls, small_rows), (large_calls, large_rows) = found
     assert large_rows == small_rows > 0
     assert large_calls <= small_calls * 1.1
+
+
+def test_a_closed_cluster_is_freed_without_the_collector() -> None:
+    """It looks at what is old hardly ever, and at what is frozen never."""
+    cluster, _ = cluster_at("pending")
+    there = weakref.ref(cluster)
+    gc.collect()
+    gc.disable()
+    try:
+        cluster.close()
+        del cluster
+        assert there() is None
+    finally:
+        gc.enable()
