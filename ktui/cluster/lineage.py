@@ -96,6 +96,12 @@ class Lineage:
         chain = self._chains[next(iter(below))] if below else ()
         return next((reference for reference in chain if reference.step == owner), None)
 
+    def place(self, owner: Step) -> TreeKey:
+        """Where the owner is in a tree: the way to it; () for what owns none."""
+        below = self._below.get(owner)
+        steps = tuple(reference.step for reference in self._chains[next(iter(below))]) if below else ()
+        return steps[: steps.index(owner) + 1] if below else ()
+
     def object(self, reference: Reference) -> Object | None:
         """The owner as it was read, None where it was not, or where another one has its name by now."""
         namespace, kind, name = reference.step

@@ -273,13 +273,21 @@ class ViewModel:
         if self._cursor is None or not len(self.index):
             return 0
         if self.tree is not None:
-            self._cursor = self.tree.shown_above(self._cursor)
+            self._cursor = self._shown_in(self.tree, self._cursor)
         position = self.index.position(self._cursor)
         if position is None:
             position = min(self._cursor_position, len(self.index) - 1)
             self._cursor = self.index.key_at(position)
         self._cursor_position = position
         return position
+
+    def _shown_in(self, tree: TreeIndex, key: RowKey) -> RowKey:
+        """The row itself, wherever it is by now in its tree; where it is folded away, the nearest one above it."""
+        if tree.position(key) is None and isinstance(self.view, Tree):
+            now = self.view.now_at(self._cluster, key)
+            if now != key and self.go_to(now):
+                return now
+        return tree.shown_above(key)
 
     def move_to(self, position: int) -> None:
         if len(self.index):

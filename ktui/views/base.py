@@ -204,6 +204,10 @@ class Tree(View, Protocol):
         """The whole tree of a root; None when it is gone."""
         ...
 
+    def now_at(self, cluster: Cluster, key: RowKey) -> RowKey:
+        """Where the row of this key is by now, if something came above it, or went."""
+        ...
+
     def subjects(self, cluster: Cluster) -> Iterable[RowKey]:
         """The rows that commands list: those that `names`, `labels` and `item` are about."""
         ...

@@ -14,7 +14,7 @@ from ktui.cluster.forest import exists
 from ktui.cluster.gangs import Gang, GangState, gang
 from ktui.cluster.lineage import Reference, TreeKey
 from ktui.cluster.state import Cluster
-from ktui.cluster.stems import PLAIN, Step, workload_stem
+from ktui.cluster.stems import PLAIN, Step, stem_of_group, workload_stem
 from ktui.model.compositepodgroup import CompositePodGroup
 from ktui.model.meta import Key, Object
 from ktui.model.owner import named_type
@@ -22,11 +22,14 @@ from ktui.model.time import parse_time
 from ktui.views.base import Branch, Cell, Row, Style
 from ktui.views.gangs import PROBLEMS, STYLES, WORST_FIRST
 from ktui.views.plainpods import plain_node
-from ktui.views.shared import PODS
+from ktui.views.shared import PODS, as_way
 from ktui.views.workloadtree import COMPOSITE, Node, group_node, nodes_of
 
 STEMS: Final = ("Workload", "PodGroup")
 """Kinds of rows below which groups and pods grow, and no more owners."""
+
+GROWN: Final = ("Pod", PODS)
+"""Kinds of rows below which there is nothing else."""
 
 _MANY: Final = 8  # pods of one group from which on they fold into one row
 _SHORT: Final = {COMPOSITE: "Composite"}  # it stands far to the right, and names are long
@@ -127,6 +130,32 @@ def way_of(cluster: Cluster, stem: Step) -> TreeKey:
     """The key of the row that stands for a stem: its own, and of pods in no group that of their controller."""
     above = tuple(reference.step for reference in cluster.lineage.owners(stem))
     return above if stem[1] == PLAIN else (*above, stem)
+
+
+def now_at(cluster: Cluster, way: TreeKey) -> TreeKey:
+    """Where the row of this key is by now: owners may have come above it, or gone. The key itself where there is no such row."""
+    at = next((place for place, (_, kind, _) in enumerate(way) if kind in STEMS), -1)
+    if at < 0:
+        owners = tuple(step for step in way if step[1] not in GROWN)
+        place = cluster.lineage.place(owners[-1]) if owners else ()
+        return (*place, *way[len(owners) :]) if place else way
+    stem = way[at]
+    group = cluster.group((stem[0], stem[2])) if stem[1] == "PodGroup" else None
+    above = stem_of_group(group) if group is not None else stem
+    if above == stem:
+        return (*way_of(cluster, stem), *way[at + 1 :])
+    found = _find_below(branch(cluster, way_of(cluster, above)), stem)
+    return (*found, *way[at + 1 :]) if found is not None else way
+
+
+def _find_below(at: Branch | None, step: Step) -> TreeKey | None:
+    for each in at.below() if at is not None else ():
+        key = as_way(each.row.key)
+        if key[-1] == step:
+            return key
+        if (found := _find_below(each, step)) is not None:
+            return found
+    return None
 
 
 def stems_below(cluster: Cluster, way: TreeKey) -> list[Step]:

@@ -18,13 +18,15 @@ from ktui.model.time import parse_time
 from ktui.model.workload import Workload
 from ktui.views import gangs, pods
 from ktui.views.base import Branch, Cell, Column, Document, Line, Row, RowKey, Section, pairs
-from ktui.views.shared import GROUPS, PODS, as_way, object_at, one_of, owner_text, time_text
+from ktui.views.shared import GROUPS, as_way, object_at, one_of, owner_text, time_text
 from ktui.views.treedocuments import conditions, document, not_read
 from ktui.views.trees import (
+    GROWN,
     STEMS,
     branch,
     missing,
     node_at,
+    now_at,
     reading,
     reference_of,
     row_at,
@@ -33,9 +35,6 @@ from ktui.views.trees import (
     way_of,
 )
 from ktui.views.workloadtree import COMPOSITE, Node, job_of, node_lines, scheduling_text
-
-GROWN: Final = ("Pod", PODS)
-"""Kinds of rows below which there is nothing else."""
 
 
 class WorkloadsView:
@@ -75,6 +74,9 @@ class WorkloadsView:
 
     def branch(self, cluster: Cluster, root: RowKey) -> Branch | None:
         return branch(cluster, as_way(root)[:1])
+
+    def now_at(self, cluster: Cluster, key: RowKey) -> RowKey:
+        return now_at(cluster, as_way(key))
 
     def reads(self, kinds: frozenset[str]) -> bool:
         return any(named_type(kind) is not None for kind in kinds)
