@@ -24,12 +24,12 @@ from ktui.ui.main.detail import Detail
 from ktui.ui.main.dialogs import Dialogs
 from ktui.ui.main.figures import Figures
 from ktui.ui.main.flusher import Flusher
+from ktui.ui.main.links import Links
 from ktui.ui.main.menu import Menu
 from ktui.ui.main.pages import Pages
 from ktui.ui.main.painter import Painter
 from ktui.ui.main.panes import Panes
 from ktui.ui.main.playback import Playback
-from ktui.ui.main.rows import Rows
 from ktui.ui.main.sessions import Sessions
 from ktui.ui.main.showing import Showing
 from ktui.ui.paint import notify
@@ -76,7 +76,7 @@ class MainScreen(Screen[None]):
         self.flusher = Flusher(self, self.decks, self._painter, output_is_slow=output_is_slow, on_settled=on_settled)
         self.showing = Showing(self, self.decks, self.panes, self._painter, detail, self.flusher)
         self.arrangement = Arrangement(self, self.decks, self.panes, self.showing)
-        self._rows = Rows(self, self.decks, self.panes, self._painter, detail, self.showing)
+        self._links = Links(self, self.decks, self.panes, self._painter, detail, self.showing)
         self._playback = Playback(self, self.decks, self.showing, self.flusher)
         dialogs = Dialogs(self, self.decks, self._painter)
         self.sessions = Sessions(self, opener, self.decks, self.showing, self.flusher, dialogs.give_up)
@@ -84,7 +84,7 @@ class MainScreen(Screen[None]):
             **self.sessions.handlers(),
             **self._playback.handlers(),
             **self.arrangement.handlers(),
-            **self._rows.handlers(),
+            **self._links.handlers(),
             **Pages(self, self.decks, self.menu).handlers(),
             **dialogs.handlers(),
             **self._own_handlers(),
@@ -193,7 +193,7 @@ class MainScreen(Screen[None]):
 
     @on(RowTable.Opened)
     def _opened(self) -> None:
-        self._rows.open()
+        self._links.open()
         self._painter.paint()
 
     @on(RowTable.Moved)
@@ -202,4 +202,4 @@ class MainScreen(Screen[None]):
 
     def on_device_map_opened(self) -> None:
         """By its name: the map's module is loaded when it is first asked for."""
-        self._rows.zoom()
+        self._links.zoom()

@@ -10,11 +10,8 @@ from textual.keys import Keys, _character_to_key
 from ktui import settings
 from ktui.errors import UsageError
 from ktui.ui.commands import BY_ID, COMMANDS, VIEW_NUMBERS, Situation, key_labels, keymap
-from ktui.ui.glyphs import UNICODE
-from ktui.ui.screens.main import MainScreen
 from ktui.ui.theme import THEMES
 from ktui.views.registry import VIEWS
-from tests.ui.world import ScriptedOpener
 
 SITUATIONS = [
     Situation(
@@ -43,11 +40,6 @@ def test_ids_are_unique() -> None:
 def test_no_two_available_commands_share_a_key(situation: Situation) -> None:
     keys = Counter(key for command in COMMANDS if command.available(situation) for key in command.keys.split(","))
     assert [key for key, count in keys.items() if count > 1] == []
-
-
-def test_every_command_has_a_handler() -> None:
-    screen = MainScreen(ScriptedOpener(), glyphs=UNICODE, keys={}, output_is_slow=lambda: False)
-    assert set(screen.handlers) == set(BY_ID)
 
 
 def test_keys_are_keys_textual_knows() -> None:

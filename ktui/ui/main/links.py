@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ktui.views.why import Subject
 
 
-class Rows:
+class Links:
     def __init__(
         self, screen: Screen[None], decks: Decks, panes: Panes, painter: Painter, detail: Detail, showing: Showing
     ) -> None:
