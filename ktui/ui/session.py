@@ -7,24 +7,24 @@ told what changed when they ask, ten times a second at most.
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from ktui.cluster.changes import Chronicler, chronicle
+from ktui.cluster.changes import Chronicler
 from ktui.cluster.dirty import Dirty, Entity
 from ktui.cluster.moment import Moment
 from ktui.cluster.state import Cluster
-from ktui.cluster.timeline import Change, Timeline
+from ktui.cluster.timeline import Timeline
 from ktui.diagnose.diagnoses import diagnoses_of
 from ktui.model.frame import Changed, Frame, Listed
 from ktui.model.usage import UsageReport
 from ktui.ui.feeds import Feed, LoggingIn, Measuring, Playing, Remembering, Taped
+from ktui.ui.pace import Pace
+from ktui.ui.recalled import Recalled
 
 if TYPE_CHECKING:
     from ktui.recording.tape import Tape
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 _LONG = 500  # objects of a list that is taken in at once
 _TURN = 0.004  # seconds of work before others have their turn
 _MOST_TOLD = 2_000  # changes of a recording that are told of at one go
-_GIVE_WAY = 0.005  # seconds
 _QUICK = 0.005  # seconds that a look at what gangs wait for may take each time that a screen asks what changed
 _REST = 20  # times as long as a look took, at least until the next one: a twentieth of the time
 _LONGEST_REST = 1.0  # seconds
@@ -52,44 +51,6 @@ class Target(Struct, frozen=True):
     insecure: bool = False  # no check of the server's certificate, or no TLS
     impersonated: str = ""  # the user that requests are made as
     read_only: bool = False
-
-
-class _Recalled(Timeline):
-    """Filled by a thread, emptied by the loop."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._found: deque[Change] = deque()
-
-    def add(self, change: Change) -> None:
-        self._found.append(change)
-
-    def pass_on(self, timeline: Timeline, most: int | None) -> None:
-        """Give what was found to another one, so many at most."""
-        for _ in range(len(self._found) if most is None else min(most, len(self._found))):
-            timeline.add(self._found.popleft())
-
-
-class _Pace:
-    """How often something is done that takes a while: so often that it takes a small part of the time."""
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
-        self._due = 0.0
-
-    def is_due(self) -> bool:
-        return self._clock() >= self._due
-
-    def hurry(self) -> None:
-        """The next time is at once."""
-        self._due = 0.0
-
-    @contextmanager
-    def doing(self) -> Iterator[None]:
-        began = self._clock()
-        yield
-        took = self._clock() - began
-        self._due = began + took + min(_REST * took, _LONGEST_REST) if took > _QUICK else 0.0
 
 
 class Session:
@@ -113,7 +74,7 @@ class Session:
         self.cluster = Cluster()
         self._diagnoses = diagnoses_of(self.cluster)
         self._diagnoses.patient = True
-        self._looking = _Pace(clock)  # at what gangs wait for
+        self._looking = Pace(clock, rest=_REST, longest=_LONGEST_REST, quick=_QUICK)  # at what gangs wait for
         self._looked = True  # since a screen asked last
         self._dirty = Dirty()
         self._changed = False
@@ -129,7 +90,7 @@ class Session:
         self._taped = feed if isinstance(feed, Taped) else None
         remembers = isinstance(self.feed, Remembering)
         self._chronicler = None if remembers else Chronicler(self.cluster, self.cluster.timeline)
-        self._recalled = _Recalled()
+        self._recalled = Recalled()
         if remembers:
             self.cluster.timeline = Timeline(most=None)
 
@@ -256,27 +217,10 @@ class Session:
         self._looking.hurry()
 
     async def recall(self) -> None:
-        """Work out the timeline of a recording, in a thread, as it becomes known. Nothing to do for other feeds."""
-        if not isinstance(self.feed, Remembering):
-            return
-        given_up = threading.Event()
-        history = self.feed.history(given_up.is_set)
-
-        def give_way() -> bool:
-            """What is shown comes first: threads of Python take turns with the loop."""
-            if self._taking_in is not None:
-                time.sleep(_GIVE_WAY)
-            return given_up.is_set()
-
-        def work_out() -> None:
-            with closing(Cluster()) as cluster:
-                chronicle(cluster, self._recalled, history, give_way)
-
-        try:
-            await asyncio.to_thread(work_out)
-        finally:
-            given_up.set()  # a thread that nobody waits for any longer would hold up the end of the program
-        self._tell_recalled()
+        """Work out the timeline of a recording, as it becomes known. Nothing to do for other feeds."""
+        if isinstance(self.feed, Remembering):
+            await self._recalled.work_out(self.feed, lambda: self._taking_in is not None)
+            self._tell_recalled()
 
     @property
     def tape(self) -> Tape | None:

@@ -13,6 +13,7 @@ from ktui.cluster.dirty import Entity
 from ktui.cluster.state import Cluster
 from ktui.diagnose.account import Account
 from ktui.diagnose.diagnoses import diagnoses_of
+from ktui.ui.pace import Pace
 from ktui.views import why
 from ktui.views.base import Cell, Line, RowKey
 from ktui.views.shared import as_key
@@ -37,7 +38,7 @@ class WhyPane:
         self._asked: tuple[Cluster, why.Subject] | None = None
         self._seen = (0, 0)  # the state of the cluster that the answer follows from
         self._found: Account | None = None
-        self._again_at = 0.0
+        self._pace = Pace(time.monotonic, rest=_REST)
 
     def lines(self, cluster: Cluster, subject: why.Subject, now: float, width: int) -> tuple[Line, ...]:
         """The answer at the moment `now` (Unix seconds), for so many cells."""
@@ -55,12 +56,11 @@ class WhyPane:
         return {f"{item.kind} {item.shown}": place for item, place in places if place is not None}
 
     def _account(self, cluster: Cluster, subject: why.Subject) -> Account | None:
-        began = time.monotonic()
         kept = diagnoses_of(cluster)
         seen = (kept.supply.revision, cluster.gang_journal.position)
         changed = seen != self._seen or subject.kind == "pod"  # no journal tells of pods outside gangs
-        if self._asked != (cluster, subject) or (changed and began >= self._again_at):
-            self._found = why.account(kept.supply, subject)
+        if self._asked != (cluster, subject) or (changed and self._pace.is_due()):
+            with self._pace.doing():
+                self._found = why.account(kept.supply, subject)
             self._asked, self._seen = (cluster, subject), seen
-            self._again_at = time.monotonic() + _REST * (time.monotonic() - began)
         return self._found
