@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -16,6 +15,7 @@ from ktui.model.decode import NOT_DECODED, DecodeError, ListMeta, ListPage, deco
 from ktui.model.kinds import Kind
 from ktui.model.meta import Object
 from ktui.model.parts import Parts
+from ktui.turns import TURNS
 
 PAGE: Final = 500
 LARGER_PAGE: Final = 1000
@@ -130,7 +130,7 @@ async def _decode(kind: Kind, version: str, body: bytes) -> ListPage:
         if page is not None:
             return page
         if time.perf_counter() - turn > TURN:
-            await asyncio.sleep(0)
+            await TURNS.give_way()
             turn = time.perf_counter()
     raise DecodeError("a list without an end")
 
@@ -142,7 +142,7 @@ async def _sharing(parts: Parts, items: tuple[Object, ...]) -> list[Object]:
     for obj in items:
         shared.append(parts.share(obj))
         if time.perf_counter() - turn > TURN:
-            await asyncio.sleep(0)
+            await TURNS.give_way()
             turn = time.perf_counter()
     return shared
 

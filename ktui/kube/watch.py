@@ -33,6 +33,7 @@ from ktui.model.frame import Changed, Frame, Listed, Source
 from ktui.model.kinds import Kind
 from ktui.model.meta import Key, Object
 from ktui.model.parts import Parts
+from ktui.turns import TURNS
 
 Sink = Callable[[Frame], object]
 """Takes a frame and has dealt with it when it returns."""
@@ -369,7 +370,7 @@ class Watcher:
 
     async def _breathe(self) -> None:
         """Let the screen and the other streams have their turn."""
-        await asyncio.sleep(0)
+        await TURNS.give_way()
         self._slice_ends = time.perf_counter() + self._timers.decode_slice
 
 

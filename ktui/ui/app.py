@@ -16,6 +16,7 @@ from textual.events import Resize
 from textual.screen import Screen
 
 from ktui import resources
+from ktui.turns import TURNS
 from ktui.ui.commands import keymap
 from ktui.ui.driver import PatientDriver, is_behind
 from ktui.ui.glyphs import ASCII, UNICODE
@@ -96,6 +97,7 @@ class KtuiApp(App[int]):
 
     def _display(self, screen: Screen[Any], renderable: object) -> None:
         """To the canvas of the terminal; Textual would write all of it, at once."""
+        TURNS.key_answered()
         driver = self._driver
         if not isinstance(driver, PatientDriver) or not isinstance(renderable, CompositorUpdate):
             super()._display(screen, cast("RenderableType | None", renderable))

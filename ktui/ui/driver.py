@@ -26,6 +26,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.geometry import Offset, Size
 from textual.message import Message
 
+from ktui.turns import TURNS
 from ktui.ui.canvas import Canvas
 from ktui.ui.flow import QUESTION, Flow
 from ktui.ui.listener import Listener
@@ -160,6 +161,8 @@ class PatientDriver(LinuxDriver):
     def process_message(self, message: Message) -> None:
         if isinstance(message, events.CursorPosition):
             self._questions.answered()
+        if isinstance(message, events.Key):
+            TURNS.key_came()
         for each in parted(message, self.alt_keys):
             super().process_message(each)
 

@@ -22,6 +22,7 @@ from ktui.cluster.timeline import Timeline
 from ktui.diagnose.diagnoses import diagnoses_of
 from ktui.model.frame import Changed, Frame, Listed
 from ktui.model.usage import UsageReport
+from ktui.turns import TURNS
 from ktui.ui.feeds import Feed, LoggingIn, Measuring, Playing, Remembering, Taped
 from ktui.ui.pace import Pace
 from ktui.ui.recalled import Recalled
@@ -135,7 +136,7 @@ class Session:
         while True:
             if self._work(parts):
                 break
-            await asyncio.sleep(0)
+            await TURNS.give_way()
         self._taking_in = None
 
     def _and_what_waits(self, begun: Iterator[Dirty]) -> Iterator[Dirty]:
@@ -211,7 +212,7 @@ class Session:
         turn = time.monotonic()
         for _ in self._diagnoses.prepare():
             if time.monotonic() - turn > _TURN:
-                await asyncio.sleep(0)
+                await TURNS.give_way()
                 turn = time.monotonic()
         self._preparing = None
         self._looking.hurry()

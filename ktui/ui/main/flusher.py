@@ -3,11 +3,11 @@ runs per event."""
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from ktui.turns import TURNS
 from ktui.ui.paint import notify
 
 if TYPE_CHECKING:
@@ -45,6 +45,11 @@ class Flusher:
         self._catching_up: set[ViewModel] = set()
         self._awaiting: Timer | None = None
         self.output_is_slow = output_is_slow
+
+    async def flush_in_turn(self) -> None:
+        """After the key that is being answered."""
+        await TURNS.give_way()
+        self.flush()
 
     def flush(self, *, anyway: bool = False) -> None:
         """Take in what changed and draw it, unless the terminal is behind or nothing can look different. With `anyway` it is
@@ -102,7 +107,7 @@ class Flusher:
         try:
             while model.behind and self._decks.model is model:
                 _work_for_a_moment(model)
-                await asyncio.sleep(0)
+                await TURNS.give_way()
         finally:
             self._catching_up.discard(model)
         self._painter.paint()

@@ -103,7 +103,7 @@ class MainScreen(Screen[None]):
         if self._on_painted is not None:
             self._on_painted()
         self.sessions.open()
-        self.set_interval(self._interval, self.flusher.flush)
+        self.set_interval(self._interval, self.flusher.flush_in_turn)
         self.set_timer(_SETTLED_AT_THE_LATEST, self.flusher.settle_for_now)
 
     def on_resize(self, event: Resize) -> None:
