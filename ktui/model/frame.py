@@ -6,11 +6,12 @@ downstream is the same code. Frames hold decoded, typed objects (`ktui.model.kin
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from ktui.model.meta import Object
+from ktui.model.meta import Key, Object
 
 StreamPhase = Literal[
     "absent",  # not in discovery: not installed, or the feature is off
@@ -48,13 +49,18 @@ class Source(Struct, frozen=True, order=True):
         return (self.kind, self.namespace, self.selector)
 
 
-class Listed(Struct, frozen=True):
+class Listed(Struct, frozen=True, dict=True):
     """The complete content of a source at one resourceVersion; replaces what was known of it."""
 
     source: Source
     resource_version: str
     items: tuple[Object, ...]
     epoch: int = 0  # grows when the server's state went back in time; versions compare only inside one epoch
+
+    @cached_property
+    def keys(self) -> tuple[Key, ...]:
+        """Of the items, in their order: the same ones for all who take the frame."""
+        return tuple(obj.key for obj in self.items)
 
 
 class Changed(Struct, frozen=True, gc=False):

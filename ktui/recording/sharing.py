@@ -17,10 +17,11 @@ class Sharing:
 
     def frame(self, frame: Frame) -> Frame:
         if isinstance(frame, Listed):
-            before = self._known.get(frame.source.id, {})
-            items = tuple(shared(obj, before.get(obj.key)) for obj in frame.items) if before else frame.items
-            self._known[frame.source.id] = {obj.key: obj for obj in items}
-            return replace(frame, items=items)
+            if before := self._known.get(frame.source.id):
+                items = (shared(obj, before.get(key)) for key, obj in zip(frame.keys, frame.items, strict=True))
+                frame = replace(frame, items=tuple(items))
+            self._known[frame.source.id] = dict(zip(frame.keys, frame.items, strict=True))
+            return frame
         if isinstance(frame, Changed):
             known = self._known.setdefault(frame.source.id, {})
             key = frame.object.key

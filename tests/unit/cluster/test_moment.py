@@ -77,6 +77,17 @@ def test_copies_have_in_common_who_has_which_uid_as_long_as_that_is_so() -> None
     assert found == {"a": [True, True], "b": [True, True], "c": [False, True], "d": [True, False]}
 
 
+def test_all_who_take_a_list_have_its_keys_in_common() -> None:
+    frame = b.listed("Pod", b.pod("a"), b.pod("b"))
+    first, second = Moment(), Moment()
+    for moment in (first, second):
+        moment.take(frame)
+    for moment in (first, second):
+        keys = moment.stores["Pod"].objects
+        assert list(keys) == [obj.key for obj in frame.items]
+        assert all(key is known for key, known in zip(keys, frame.keys, strict=True))
+
+
 def test_moments_that_became_one_another_go_their_own_ways() -> None:
     there, here = Moment(), Moment()
     there.take(b.listed("Pod", b.pod("a")))
