@@ -12,6 +12,7 @@ from msgspec import structs
 
 from ktui.cluster.dirty import Entity
 from ktui.cluster.lineage import TreeKey
+from ktui.cluster.moment import Stream
 from ktui.cluster.state import Cluster
 from ktui.cluster.usage import exporter_of, offers
 from ktui.commands import labels
@@ -20,6 +21,7 @@ from ktui.commands.source import Filled, Measure, fill
 from ktui.commands.trees import drawn
 from ktui.errors import KtuiError, UsageError
 from ktui.kube.picked import Picked
+from ktui.model.frame import NOT_RECORDED
 from ktui.model.kinds import KINDS
 from ktui.model.resourceslice import DeviceId
 from ktui.model.usage import Wanted
@@ -50,8 +52,9 @@ def run(args: argparse.Namespace) -> int:
         picked=picked(view, args.selector or "", name or ""),
         trees=isinstance(view, Tree),
     )
-    _check_readable(filled.cluster, view)
-    rows = [row for row in _rows(view, filled, name) if matches(view.labels(filled.cluster, row.key))]
+    found = list(_rows(view, filled, name))
+    _check_readable(filled.cluster, view, shows=bool(found))
+    rows = [row for row in found if matches(view.labels(filled.cluster, row.key))]
     if isinstance(view, Parted):
         order = next(place for place, column in enumerate(view.columns) if column.id == view.order)
         rows.sort(key=lambda row: (row.part, row.sort[order], row.key))
@@ -152,16 +155,21 @@ def _where(view: View, filled: Filled) -> str:
 def _off(cluster: Cluster, view: View) -> Iterable[str]:
     """What the cluster would have to turn on before there can be rows: a gate and an API."""
     streams = cluster.streams_of(kind for kind in view.makers if not KINDS[kind].program)
-    return dict.fromkeys(KINDS[stream.source.kind].enable for stream in streams if stream.phase == "absent")
+    absent = ((KINDS[s.source.kind], s.message == NOT_RECORDED) for s in streams if s.phase == "absent")
+    return dict.fromkeys(f"{kind.plural} are {NOT_RECORDED}" if left else kind.enable for kind, left in absent)
 
 
-def _check_readable(cluster: Cluster, view: View) -> None:
-    """Nothing is called empty that was never read."""
+def _check_readable(cluster: Cluster, view: View, *, shows: bool) -> None:
+    """Nothing is called empty that was never read. What the cluster does not have is no trouble where others make rows."""
     for kind in view.kinds:
         streams = cluster.streams_of((kind,))
-        if not any(stream.synced for stream in streams):
+        if not any(stream.synced for stream in streams) and not (shows and _are_absent(streams)):
             reason = next((s.message for s in streams if s.message), "nothing was read")
             raise KtuiError(f"{view.id} cannot be shown: {reason}")
+
+
+def _are_absent(streams: Iterable[Stream]) -> bool:
+    return all(stream.phase == "absent" for stream in streams)
 
 
 def _warn_unreadable(cluster: Cluster, view: View) -> None:

@@ -7,7 +7,7 @@ downstream is the same code. Frames hold decoded, typed objects (`ktui.model.kin
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -25,6 +25,9 @@ StreamPhase = Literal[
     "stopped",
 ]
 
+
+NOT_RECORDED: Final = "not in this recording"
+"""The message of an "absent" source of which nobody knows what the cluster had: the recording leaves it out."""
 
 ChangeType = Literal["ADDED", "MODIFIED", "DELETED"]
 ActionVerb = Literal["taint", "untaint", "min-replicas"]

@@ -21,7 +21,18 @@ from msgspec import Struct, field
 
 from ktui.errors import UsageError
 from ktui.model.decode import NOT_DECODED, DecodeError, decode_object
-from ktui.model.frame import ActionTaken, Changed, ChangeType, Frame, Listed, Mark, Source, StreamPhase, StreamState
+from ktui.model.frame import (
+    NOT_RECORDED,
+    ActionTaken,
+    Changed,
+    ChangeType,
+    Frame,
+    Listed,
+    Mark,
+    Source,
+    StreamPhase,
+    StreamState,
+)
 from ktui.model.kinds import KINDS, Kind, kind_at
 from ktui.model.meta import Object
 from ktui.model.parts import Parts
@@ -173,7 +184,7 @@ class Recording:
         for kind in KINDS.values():
             if kind.name not in recorded:
                 source = Source(kind.name, kind.path(kind.versions[0]))
-                yield Timed(0.0, StreamState(source, "absent", "not in this recording"))
+                yield Timed(0.0, StreamState(source, "absent", NOT_RECORDED))
 
     def _header(self, stream: IO[bytes]) -> Header:
         line = stream.readline(MAX_LINE + 1)

@@ -10,7 +10,7 @@ from typing import Final
 
 from ktui.cluster.moment import Stream
 from ktui.cluster.state import Cluster
-from ktui.model.frame import StreamPhase
+from ktui.model.frame import NOT_RECORDED, StreamPhase
 from ktui.model.kinds import KINDS
 from ktui.model.time import format_age
 from ktui.ui.glyphs import Glyphs
@@ -53,6 +53,8 @@ def describe(stream: Stream, now: float) -> Cell:
             return Cell(f"no access to {what}: your user needs get, list, watch", "bad")
         case "needs-login":
             return Cell(f"log in again, then ctrl+r{said}", "bad")
+        case "absent" if stream.message == NOT_RECORDED:
+            return Cell(f"{what} are {NOT_RECORDED}", "warn")
         case "absent":
             return Cell(f"{what} not installed: {_remedy(stream)}", "warn")
         case "stopped":
@@ -128,11 +130,14 @@ def emptiness(view: View, cluster: Cluster, total: int, behind: int, now: float)
     if behind:
         return ((Cell(f"preparing {behind:,} {title}", "dim"),),)
     if cluster.synced(*view.kinds):
-        streams = cluster.streams_of((*view.kinds, *view.joins))
+        streams = cluster.streams_of((*view.kinds, *view.makers))
         unread = [s for s in streams if (s.phase == "absent" or not s.synced) and not _not_missed(s)]
-        # A gang may be there without pods: its group alone, which is among the joins, makes a row.
-        first = f"No {title}." if all(s.phase == "absent" for s in unread) else f"No {title} seen."
-        return ((Cell(first),), *((Cell(describe(stream, now).text, "dim"),) for stream in unread))
+        said = tuple((Cell(describe(stream, now).text, "dim"),) for stream in unread)
+        if any(s.source.kind in view.kinds and s.message == NOT_RECORDED for s in unread):
+            return said
+        # A gang may be there without pods: its group alone, which is among the makers, makes a row.
+        known = all(s.phase == "absent" and s.message != NOT_RECORDED for s in unread)
+        return ((Cell(f"No {title}." if known else f"No {title} seen."),), *said)
     waiting = [stream for stream in cluster.streams_of(view.kinds) if not stream.synced]
     words = [describe(stream, now) for stream in waiting] or [Cell("connecting", "dim")]
     return tuple((word,) for word in words)

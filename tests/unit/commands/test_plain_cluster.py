@@ -81,6 +81,17 @@ async def test_a_view_of_what_is_not_there_is_one_line(at: Shell, view: str, wor
     assert ended.err.count("\n") == 1
 
 
+async def test_a_controllers_pods_with_devices_are_a_tree_without_any_gang(at: Shell) -> None:
+    owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "u", "controller": True}
+    requests = {"requests": {"nvidia.com/gpu": "1"}}
+    metadata = {"name": "owned", "namespace": "ml", "ownerReferences": [owner]}
+    spec = {"containers": [{"name": "main", "image": "i", "resources": requests}]}
+    at.server.api.create("Pod", {"metadata": metadata, "spec": spec, "status": {"phase": "Pending"}})
+    ended = await at.run("get", "workloads")
+    assert (ended.code, ended.err) == (0, "")
+    assert [line.split()[1] for line in ended.out.splitlines()[1:]] == ["Deployment/web", "└─Pod/owned"]
+
+
 async def test_nothing_else_breaks_either(at: Shell) -> None:
     assert (await at.run("get", "triage")).code == 0
     assert (await at.run("why", "late")).code == 0

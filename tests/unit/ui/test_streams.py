@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from ktui.cluster.dirty import Entity
 from ktui.cluster.state import Cluster
-from ktui.model.frame import ActionTaken, Frame, Mark, Source, StreamPhase, StreamState
+from ktui.model.frame import NOT_RECORDED, ActionTaken, Frame, Mark, Source, StreamPhase, StreamState
 from ktui.model.kinds import KINDS
 from ktui.ui.glyphs import UNICODE
 from ktui.ui.streams import emptiness, summary, view_state
@@ -21,6 +22,10 @@ def cluster(*frames: Frame) -> Cluster:
     for frame in frames:
         made.apply(frame)
     return made
+
+
+def without(kind: str) -> list[Frame]:
+    return [f for f in everything_live() if not isinstance(f, Mark | ActionTaken) and f.source.kind != kind]
 
 
 def words(lines: tuple[Line, ...]) -> list[str]:
@@ -65,10 +70,26 @@ def test_empty_is_said_only_when_synced() -> None:
 
 @pytest.mark.parametrize(("now", "said"), [("listing", "loading podgroups"), ("no-access", "no access to podgroups")])
 def test_no_gangs_is_said_only_when_groups_without_pods_would_be_seen(now: StreamPhase, said: str) -> None:
-    frames = [f for f in everything_live() if not isinstance(f, Mark | ActionTaken) and f.source.kind != "PodGroup"]
-    shown = words(emptiness(VIEWS["gangs"], cluster(*frames, phase("PodGroup", now)), 0, 0, NOW))
+    shown = words(emptiness(VIEWS["gangs"], cluster(*without("PodGroup"), phase("PodGroup", now)), 0, 0, NOW))
     assert shown[0] == "No gangs seen."
     assert shown[1].startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("view", "kind", "said"),
+    [
+        ("workloads", "CompositePodGroup", ["No workloads."]),
+        ("workloads", "PodGroup", ["No workloads seen.", "podgroups are not in this recording"]),
+        ("workloads", "Workload", ["workloads are not in this recording"]),
+        ("pods", "ResourceClaim", ["No pods."]),
+    ],
+)
+def test_what_an_old_recording_leaves_out_is_said_where_it_may_be_missed(
+    view: Entity, kind: str, said: list[str]
+) -> None:
+    """Whether it was installed nobody knows."""
+    state = cluster(*without(kind), phase(kind, "absent", NOT_RECORDED))
+    assert words(emptiness(VIEWS[view], state, 0, 0, NOW)) == said
 
 
 def test_what_is_not_installed_says_what_to_do() -> None:
