@@ -66,7 +66,11 @@ def test_every_resource_in_every_form(ktui: Ktui, name: str, resource: str, form
         nothing = "Nothing needs you." if resource == "triage" else f"No {VIEWS[resource].title.lower()} found."  # type: ignore[index]  # one of RESOURCES
         assert ran.err == ("" if form == "name" else f"{nothing}\n")
     elif form == "name":
-        kinds = ("job", "podgroup", "replicaset.apps", "workload") if resource == "workloads" else (resource.removesuffix('s'),)
+        kinds = (
+            ("job", "podgroup", "replicaset.apps", "workload")
+            if resource == "workloads"
+            else (resource.removesuffix("s"),)
+        )
         assert all(line.split("/")[0] in kinds for line in ran.lines)
     else:
         columns = VIEWS[resource].columns  # type: ignore[index]  # one of RESOURCES
