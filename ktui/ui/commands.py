@@ -37,6 +37,7 @@ class Situation(Struct, frozen=True):
     recording: bool = False  # and it is being recorded
     awaiting: bool = False  # a credential plug-in is waited for
     tree: bool = False  # rows that stand below each other are on the screen
+    folding: Literal["", "fold", "unfold"] = ""  # what can be done to the row of a tree that is under the cursor
     past: bool = False  # the last minutes are looked at, while the session goes on
 
 
@@ -45,7 +46,8 @@ def _always(_: Situation) -> bool:
 
 
 class Command(Struct, frozen=True):
-    """`keys` as in a key map: names separated by commas. `footer` is a short label; commands without one are not there."""
+    """`keys` as in a key map: names separated by commas. `footer` is a short label; commands without one are not there, nor those
+    that are not `footed` in the situation, though they are available."""
 
     id: str
     title: str
@@ -53,6 +55,7 @@ class Command(Struct, frozen=True):
     scope: Scope = "main"
     footer: str = ""
     available: Callable[[Situation], bool] = _always
+    footed: Callable[[Situation], bool] = _always
 
 
 def _view(view: str, title: str, number: int) -> Command:
@@ -140,9 +143,21 @@ COMMANDS: Final = (
         "row.open", "Open the detail of the row", "enter", footer="open", available=lambda s: s.has_row or s.on_map
     ),
     Command(
-        "tree.unfold", "Unfold the row, or go to the first row below", "l,right", footer="unfold", available=_on_tree
+        "tree.unfold",
+        "Unfold the row, or go to the first row below",
+        "l,right",
+        footer="unfold",
+        available=_on_tree,
+        footed=lambda s: s.folding == "unfold",
     ),
-    Command("tree.fold", "Fold the row, or go to the row above it in the tree", "h,left", available=_on_tree),
+    Command(
+        "tree.fold",
+        "Fold the row, or go to the row above it in the tree",
+        "h,left",
+        footer="fold",
+        available=_on_tree,
+        footed=lambda s: s.folding == "fold",
+    ),
     Command(
         "tree.toggle",
         "Fold or unfold the row",

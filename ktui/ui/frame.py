@@ -169,15 +169,14 @@ def headings(session: Session, model: ViewModel, now: float) -> list[Heading]:
 
 
 def footer(commands: Sequence[Command], keys_of: Callable[[Command], str]) -> list[Part]:
-    """The commands available now that have a footer label; the first ones stay longest."""
-    shown = [command for command in commands if command.footer]
+    """The footer's commands; the first ones stay longest."""
     return [
         Part(
             (Cell(key_labels(keys_of(command).split(",")[0]), "accent"), Cell(f" {command.footer}   ", "dim")),
-            priority=100 if command.id == "help" else len(shown) - place,
+            priority=100 if command.id == "help" else len(commands) - place,
             command=command.id,
         )
-        for place, command in enumerate(shown)
+        for place, command in enumerate(commands)
     ]
 
 

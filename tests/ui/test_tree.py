@@ -33,8 +33,10 @@ async def test_fold_and_unfold() -> None:
     async with running(ScriptedOpener(trees()), SIZE, view="workloads") as (app, pilot):
         await shows(pilot, "▸ Job/eval")
         assert "Job/eval" in cursor(app)
+        await shows(pilot, "l unfold")
         await pilot.press("l")
-        await shows(pilot, "▾ Job/eval", "  ▸ Workload/eval-77b1")
+        await shows(pilot, "▾ Job/eval", "  ▸ Workload/eval-77b1", "h fold")
+        await lacks(pilot, "unfold")
         await pilot.press("right")
         await wait_for(pilot, lambda: "Workload/eval-77b1" in cursor(app), "the cursor on what is below")
         await pilot.press("l", "l")

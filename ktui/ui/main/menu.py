@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ktui.ui import frame
 from ktui.ui.commands import BY_ID, VIEW_NUMBERS, Command, Situation, key_labels
@@ -11,6 +11,7 @@ from ktui.ui.commands import BY_ID, VIEW_NUMBERS, Command, Situation, key_labels
 if TYPE_CHECKING:
     from ktui.ui.main.decks import Decks
     from ktui.ui.main.panes import Panes
+    from ktui.ui.viewmodel import ViewModel
 
 
 class Menu:
@@ -39,12 +40,17 @@ class Menu:
             recording=tape is not None and tape.recording,
             awaiting=session is not None and frame.awaited(session) is not None,
             tree=model is not None and model.tree is not None and not panes.covered,
+            folding=_folding(model) if model is not None and not panes.covered else "",
             past=decks.in_past,
         )
 
     def available(self) -> list[Command]:
         situation = self.situation()
         return [command for command in BY_ID.values() if command.available(situation)]
+
+    def footed(self, situation: Situation) -> list[Command]:
+        """The commands that the footer names."""
+        return [c for c in BY_ID.values() if c.footer and c.available(situation) and c.footed(situation)]
 
     def keys_of(self, command: Command) -> str:
         """The command's keys as the settings leave them."""
@@ -62,3 +68,13 @@ class Menu:
         if back := self.way_back():
             return f"this is the past: {back} returns to the present, where something can be done"
         return "this is a recording: nothing can be done to what was"
+
+
+def _folding(model: ViewModel) -> Literal["", "fold", "unfold"]:
+    """What can be done to the cursor's row; "" outside trees, and where nothing is below it."""
+    tree = model.tree
+    key = model.cursor if tree is not None else None
+    row = model.row(key) if key is not None else None
+    if tree is None or row is None or not row.folds:
+        return ""
+    return "fold" if tree.is_unfolded(row) else "unfold"
