@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
-import orjson
 from textual.app import App
 from textual.screen import ModalScreen
 
@@ -26,16 +25,16 @@ from ktui.errors import KtuiError
 from ktui.model.autoscaler import HorizontalPodAutoscaler
 from ktui.ui.paint import notify
 from ktui.ui.parting import LEFT_BEHIND
-from ktui.ui.screens.dialog import ActionDialog, Preview
+from ktui.ui.preview import preview, who
+from ktui.ui.screens.dialog import ActionDialog
 from ktui.ui.screens.forms import ReplicasForm, TaintForm
 from ktui.ui.screens.picker import Picker
 from ktui.ui.screens.text import TextScreen
 from ktui.ui.screens.waiting import Waiting
-from ktui.views.base import Cell, Line
+from ktui.views.base import Cell
 from ktui.views.targets import devices_behind
 
 if TYPE_CHECKING:
-    from ktui.actions.audit import AuditContext
     from ktui.actions.desk import Desk
     from ktui.cluster.dirty import Entity
     from ktui.cluster.taints import TaintKey
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
 _SHOWN_BY = 20.0  # seconds to wait for the watch to show what was done
 _LOOK = 0.1
 _MOMENT = 0.7  # seconds; a wait that is longer is explained (admission webhooks may take half a minute)
-_LISTED = 40  # pods named in a dialog; more are counted
 
 Planning = Callable[[], Awaitable[Plan]]
 
@@ -255,52 +253,3 @@ class Actor:
 
     def _explain(self, title: str, message: str) -> None:
         self._app.push_screen(TextScreen(title, [(Cell(message, "bad"),)]))
-
-
-def who(where: AuditContext) -> str:
-    """Context, host and user, as every dialog names them."""
-    user = f"{where.user} as {where.impersonating}" if where.impersonating else where.user or "unknown user"
-    return f"context {where.context} · {where.host} · {user}"
-
-
-def preview(plan: Plan, rehearsal: Rehearsal, where: AuditContext) -> Preview:
-    """The plan as the dialog shows it. An insecure or impersonated session has to be confirmed by typing, whatever it does."""
-    warnings = (*plan.warnings, *rehearsal.warnings)
-    confirm = plan.confirm
-    if where.insecure or where.impersonating:
-        confirm = confirm or plan.subject[1]
-        unusual = "the server's certificate is not checked" if where.insecure else f"you act as {where.impersonating}"
-        warnings = (unusual, *warnings)
-    return Preview(
-        title=plan.title,
-        who=who(where),
-        lines=tuple(_lines(plan, rehearsal)),
-        button=plan.button,
-        warnings=warnings,
-        confirm=confirm or None,
-        body=orjson.dumps(plan.request.body, option=orjson.OPT_INDENT_2).decode(),
-        countable=plan.countable,
-    )
-
-
-def _lines(plan: Plan, rehearsal: Rehearsal) -> list[Line]:
-    blast = plan.blast
-    lines: list[Line] = [
-        (Cell(plan.before, "dim"), Cell("  to  ", "dim"), Cell(plan.after, "accent")),
-        (Cell(plan.sentence),),
-    ]
-    for hit in blast.deleted[:_LISTED]:
-        after = f"  after {hit.after}s" if hit.after else ""
-        lines.append((Cell(f"  {hit.key[0]}/{hit.key[1]}", "bad"), Cell(after, "dim")))
-    if len(blast.deleted) > _LISTED:
-        lines.append((Cell(f"  and {len(blast.deleted) - _LISTED} more", "bad"),))
-    if blast.tolerating:
-        count = len(blast.tolerating)
-        lines.append((Cell(f"{count} pods tolerate it" if count > 1 else "1 pod tolerates it", "dim"),))
-    lines += [(Cell(note),) for note in plan.notes]
-    lines += [
-        (),
-        (Cell("server dry run  ", "dim"), Cell(rehearsal.message or rehearsal.status)),
-        (Cell(f"{plan.request.method} {plan.request.path}", "dim"),),
-    ]
-    return lines

@@ -8,7 +8,8 @@ from textual.pilot import Pilot
 from textual.widgets import Button
 
 from ktui.ui.app import KtuiApp
-from ktui.ui.screens.dialog import ActionDialog, Preview
+from ktui.ui.preview import Preview
+from ktui.ui.screens.dialog import ActionDialog
 from ktui.ui.screens.picker import Picker
 from ktui.views.base import Cell
 from tests.unit.ui.payloads import PAYLOADS

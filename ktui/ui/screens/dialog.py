@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from msgspec import Struct
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -14,26 +13,9 @@ from textual.widgets import Button, Input, Static
 
 from ktui.ui.commands import bindings
 from ktui.ui.paint import content
+from ktui.ui.preview import Preview
 from ktui.ui.widgets.pager import Pager
 from ktui.views.base import Cell, Line
-
-
-class Preview(Struct, frozen=True):
-    """What a person is asked to confirm, as plain data; all texts raw.
-
-    `who` names context, cluster host and user. `confirm` is what must be typed, letter for letter, before `button` works;
-    None when the button alone is enough. `body` is the request as JSON, shown on demand. `countable`: whoever carries it out can
-    be asked for a count first.
-    """
-
-    title: str
-    who: str
-    lines: tuple[Line, ...]
-    button: str
-    warnings: tuple[str, ...] = ()
-    confirm: str | None = None
-    body: str = ""
-    countable: bool = False
 
 
 class ActionDialog(ModalScreen[bool]):
