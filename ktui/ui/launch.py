@@ -23,6 +23,8 @@ def run(opener: Opener, settings: Settings) -> int:
         "ESCDELAY", "25"
     )  # Textual waits 100 ms after esc where the terminal does not tell keys apart
     os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
+    # A key that comes right after a frame is drawn with the next: a sixtieth of a second later, if nobody says otherwise.
+    os.environ.setdefault("TEXTUAL_FPS", "200")
     hold_collector()
     from ktui.ui.app import KtuiApp
     from ktui.ui.driver import PatientDriver
