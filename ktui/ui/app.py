@@ -17,9 +17,9 @@ from textual.screen import Screen
 
 from ktui import resources
 from ktui.turns import TURNS
-from ktui.ui.commands import keymap
 from ktui.ui.driver import PatientDriver, is_behind
 from ktui.ui.glyphs import ASCII, UNICODE
+from ktui.ui.keymap import keymap
 from ktui.ui.screens.main import MainScreen
 from ktui.ui.theme import DARK, THEMES
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from ktui.ui.commands import VIEW_NUMBERS, Command, key_labels
+from ktui.ui.commands import VIEW_NUMBERS, Command
 from ktui.ui.glyphs import Glyphs
 from ktui.ui.widgets.bar import Part
 from ktui.views.base import Cell, Line, Style
@@ -168,11 +168,11 @@ def headings(session: Session, model: ViewModel, now: float) -> list[Heading]:
     return headings(model.parted, model.index, session.cluster, now) if model.parted is not None else []
 
 
-def footer(commands: Sequence[Command], keys_of: Callable[[Command], str]) -> list[Part]:
-    """The footer's commands; the first ones stay longest."""
+def footer(commands: Sequence[Command], key_of: Callable[[Command], str]) -> list[Part]:
+    """The footer's commands, each with its first key; the first ones stay longest."""
     return [
         Part(
-            (Cell(key_labels(keys_of(command).split(",")[0]), "accent"), Cell(f" {command.footer}   ", "dim")),
+            (Cell(key_of(command), "accent"), Cell(f" {command.footer}   ", "dim")),
             priority=100 if command.id == "help" else len(commands) - place,
             command=command.id,
         )

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from ktui.ui import frame
-from ktui.ui.commands import BY_ID, VIEW_NUMBERS, Command, Situation, key_labels
+from ktui.ui.commands import BY_ID, VIEW_NUMBERS, Command, Situation
+from ktui.ui.keymap import key_labels
 
 if TYPE_CHECKING:
     from ktui.ui.main.decks import Decks
@@ -53,12 +54,16 @@ class Menu:
         return [c for c in BY_ID.values() if c.footer and c.available(situation) and c.footed(situation)]
 
     def keys_of(self, command: Command) -> str:
-        """The command's keys as the settings leave them."""
-        return self._keys.get(command.id, command.keys)
+        """The command's keys as the settings leave them, as people write them."""
+        return key_labels(self._keys.get(command.id, command.keys))
+
+    def key_of(self, command: Command) -> str:
+        """The first of them."""
+        return self.keys_of(command).split(" ")[0]
 
     def way_back(self) -> str:
         """The key that returns from the past, "" where that is not looked at."""
-        return key_labels(self.keys_of(BY_ID["look.return"]).split(",")[0]) if self._decks.in_past else ""
+        return self.key_of(BY_ID["look.return"]) if self._decks.in_past else ""
 
     def refusal(self, command: Command) -> str:
         """Why nothing can be done to what is shown, "" for what does nothing to it, and on a live cluster."""

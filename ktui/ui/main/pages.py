@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ktui.errors import KtuiError
-from ktui.ui.commands import key_labels
 from ktui.ui.loading import load
 from ktui.ui.paint import notify
 from ktui.ui.screens.text import TextScreen
@@ -80,5 +79,5 @@ class Pages:
             self._show("Sources", lines(session.cluster, costs, self._decks.now()))
 
     def _show_keys(self) -> None:
-        rows = [(key_labels(self._menu.keys_of(command)), command.title) for command in self._menu.available()]
+        rows = [(self._menu.keys_of(command), command.title) for command in self._menu.available()]
         self._show("Keys of this screen", [(Cell(f"{keys:<14} ", "accent"), Cell(title)) for keys, title in rows])

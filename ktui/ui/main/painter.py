@@ -59,7 +59,7 @@ class Painter:
         situation = self._menu.situation()
         if situation != self._situation:
             self._situation = situation
-            self._panes.footer.set_parts(frame.footer(self._menu.footed(situation), self._menu.keys_of))
+            self._panes.footer.set_parts(frame.footer(self._menu.footed(situation), self._menu.key_of))
 
     def _paint_header(self, session: Session, now: float) -> None:
         self._panes.header.set_parts(

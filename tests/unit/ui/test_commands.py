@@ -9,7 +9,8 @@ from textual.keys import Keys, _character_to_key
 
 from ktui import settings
 from ktui.errors import UsageError
-from ktui.ui.commands import BY_ID, COMMANDS, VIEW_NUMBERS, Situation, key_labels, keymap
+from ktui.ui.commands import BY_ID, COMMANDS, VIEW_NUMBERS, Situation
+from ktui.ui.keymap import key_labels, keymap
 from ktui.ui.theme import THEMES
 from ktui.views.registry import VIEWS
 
