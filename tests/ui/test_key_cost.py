@@ -79,7 +79,7 @@ async def test_a_cursor_key_draws_two_lines_and_no_bar() -> None:
 
 async def test_a_cursor_key_looks_at_each_line_once() -> None:
     """And it says nothing anew that it cannot change: no header, no headings, no footer."""
-    import ktui.ui.frame
+    import ktui.ui.bars
     from ktui.ui.lines import Lines
 
     async with running(opener(160), SIZE, view="pods") as (app, pilot):
@@ -88,7 +88,7 @@ async def test_a_cursor_key_looks_at_each_line_once() -> None:
         page = app.screen.query_one(RowTable).size.height - 1
         with counted(Lines, "shown") as looked_at, pytest.MonkeyPatch.context() as patch:
             for name in ("header", "headings", "footer", "tabs"):
-                patch.setattr(ktui.ui.frame, name, partial(pytest.fail, name))
+                patch.setattr(ktui.ui.bars, name, partial(pytest.fail, name))
             await press(pilot, "j")
         assert len(looked_at) == page + 2, "all lines, to compare them, and the two that are drawn"
 

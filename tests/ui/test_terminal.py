@@ -32,9 +32,9 @@ except KtuiError as error:
 """
 CRASH = PROGRAM.replace(
     "try:",
-    "import ktui.ui.frame, ktui.cli, ktui.commands.tui\n"
+    "import ktui.ui.bars, ktui.cli, ktui.commands.tui\n"
     "def broken(*_): secret = 'hunter2'; raise ValueError('gone \\x1b[2J')\n"
-    "ktui.ui.frame.state = broken\n"
+    "ktui.ui.bars.state = broken\n"
     "ktui.commands.tui.run = lambda _: launch.run(ScriptedOpener(example()), Settings())\ntry:",
 ).replace("launch.run(ScriptedOpener(example()), Settings()))", "ktui.cli.main([]))")
 

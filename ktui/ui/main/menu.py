@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
-from ktui.ui import frame
+from ktui.ui import bars
 from ktui.ui.commands import BY_ID, VIEW_NUMBERS, Command, Situation
 from ktui.ui.keymap import key_labels
 
@@ -39,7 +39,7 @@ class Menu:
             read_only=session is not None and session.target.read_only,
             recordable=tape is not None,
             recording=tape is not None and tape.recording,
-            awaiting=session is not None and frame.awaited(session) is not None,
+            awaiting=session is not None and bars.awaited(session) is not None,
             tree=model is not None and model.tree is not None and not panes.covered,
             folding=_folding(model) if model is not None and not panes.covered else "",
             past=decks.in_past,

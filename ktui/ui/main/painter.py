@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ktui.ui import frame, guide
+from ktui.ui import bars, guide
 from ktui.ui.commands import VIEW_NUMBERS
 from ktui.views.base import Cell
 
@@ -59,19 +59,19 @@ class Painter:
         situation = self._menu.situation()
         if situation != self._situation:
             self._situation = situation
-            self._panes.footer.set_parts(frame.footer(self._menu.footed(situation), self._menu.key_of))
+            self._panes.footer.set_parts(bars.footer(self._menu.footed(situation), self._menu.key_of))
 
     def _paint_header(self, session: Session, now: float) -> None:
         self._panes.header.set_parts(
-            *frame.header(session, self._glyphs, now, self._menu.way_back()),
-            alarm=frame.is_alarming(session.target, session.player),
+            *bars.header(session, self._glyphs, now, self._menu.way_back()),
+            alarm=bars.is_alarming(session.target, session.player),
         )
 
     def _paint_headings(self, session: Session, model: ViewModel, now: float) -> None:
         """Or what stands there instead of rows."""
         if not len(model.index):
-            self._panes.table.set_placeholder(frame.emptiness(session, model, now))
-        self._panes.table.set_headings(frame.headings(session, model, now))
+            self._panes.table.set_placeholder(bars.emptiness(session, model, now))
+        self._panes.table.set_headings(bars.headings(session, model, now))
 
     def _paint_rows(self, session: Session, model: ViewModel) -> None:
         if self._panes.map is not None and self._panes.on_map:
@@ -82,17 +82,17 @@ class Painter:
 
     def _paint_state(self, session: Session, model: ViewModel, now: float) -> None:
         figures = self._figures.ask(session, model)
-        self._panes.state.set_parts(*frame.state(session, model, now, self._decks.trouble, figures))
+        self._panes.state.set_parts(*bars.state(session, model, now, self._decks.trouble, figures))
 
     def paint_view(self) -> None:
         """Another view in the table's place, where it was left; `paint` draws what is around it."""
         if (deck := self._decks.shown) is not None:
-            self._panes.tabs.set_parts(frame.tabs(tuple(deck.views), deck.shown))
-            self._panes.table.show(deck.model, frame.headings(deck.session, deck.model, self._decks.now()))
+            self._panes.tabs.set_parts(bars.tabs(tuple(deck.views), deck.shown))
+            self._panes.table.show(deck.model, bars.headings(deck.session, deck.model, self._decks.now()))
 
     def paint_opening(self, what: str) -> None:
         """Nothing of the cluster before stays: its rows under the next one's trouble would pass for the next one's."""
-        self._panes.header.set_parts([frame.opening(what)])
+        self._panes.header.set_parts([bars.opening(what)])
         self._panes.state.set_parts([])
         self._panes.table.clear([(Cell("connecting", "dim"),)])
 
@@ -104,4 +104,4 @@ class Painter:
 
     def paint_tabs(self) -> None:
         """Before there is a view."""
-        self._panes.tabs.set_parts(frame.tabs(tuple(VIEW_NUMBERS), ""))
+        self._panes.tabs.set_parts(bars.tabs(tuple(VIEW_NUMBERS), ""))

@@ -163,7 +163,7 @@ def _count(session: Session, model: ViewModel) -> Line:
 
 def headings(session: Session, model: ViewModel, now: float) -> list[Heading]:
     """Above the rows of a view that has parts."""
-    from ktui.ui.parts import headings
+    from ktui.ui.headings import headings
 
     return headings(model.parted, model.index, session.cluster, now) if model.parted is not None else []
 
@@ -182,7 +182,7 @@ def footer(commands: Sequence[Command], key_of: Callable[[Command], str]) -> lis
 
 def emptiness(session: Session, model: ViewModel, now: float) -> tuple[Line, ...]:
     """What stands in a table without rows."""
-    from ktui.ui.parts import nothing
+    from ktui.ui.headings import nothing
     from ktui.ui.streams import emptiness
 
     if model.parted is not None and not model.index.total and not model.behind:
