@@ -64,6 +64,29 @@ class Answer(Fault):
 
 
 @dataclass
+class Busy(Fault):
+    """Answers after a moment that one is to come back in so many seconds; `most` were told so at once. Of `every` so many
+    requests it is one."""
+
+    retry_after: int = 1
+    every: int = 1
+    asked: int = 0
+    now: int = 0
+    most: int = 0
+
+    async def before(self, request: web.Request) -> web.StreamResponse | None:
+        self.asked += 1
+        if self.asked % self.every:
+            return None
+        self.now += 1
+        self.most = max(self.most, self.now)
+        await asyncio.sleep(0.05)
+        self.now -= 1
+        headers = {"Content-Type": "application/json", "Retry-After": str(self.retry_after)}
+        return web.Response(status=429, body=status_body(429, "TooManyRequests", "busy"), headers=headers)
+
+
+@dataclass
 class Delay(Fault):
     """Seconds before anything, the status line included, is sent."""
 

@@ -63,7 +63,7 @@ class Connection:
         self._host = Host(self.transport)
         self._host.on_new_epoch = self._reset_others
         self._timers = self._host.timers
-        self._discovery = Discovery(self.transport)
+        self._discovery = Discovery(self.transport, on_hold=self._held, tries=None)
         self._owners = Owners()
         self._unserved: list[OwnerType] = []
         self._namespaces: tuple[str, ...] = ()
@@ -209,8 +209,7 @@ class Connection:
         while True:
             self._host.rediscover.clear()
             try:
-                async with self._host.gate.admission(self._held):
-                    served = await self._discovery.refresh()
+                served = await self._discovery.refresh()
             except Exception as error:  # noqa: BLE001 (without discovery nothing works, so it never gives up)
                 if self._host.gate.hold is None:
                     seconds = backoff.next()

@@ -8,7 +8,8 @@ aggregated API must not make a kind disappear.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -17,6 +18,8 @@ from msgspec import Struct
 from ktui.errors import KtuiError
 from ktui.kube.answers import decoded
 from ktui.kube.failures import ApiError
+from ktui.kube.gate import Hold
+from ktui.kube.patience import TRIES, in_silence, patiently
 from ktui.kube.transport import Response, Transport
 from ktui.model.kinds import KINDS, Kind, owning_kind
 from ktui.model.meta import Wire
@@ -75,10 +78,20 @@ class Served(Struct, frozen=True):
 
 
 class Discovery:
-    """Asks, remembers, compares. One for each connection; `refresh` is not re-entrant."""
+    """Asks, remembers, compares. One for each connection; `refresh` is not re-entrant. While the server wants to be left alone,
+    `on_hold` is told, as often as that (`tries`; None: for ever)."""
 
-    def __init__(self, transport: Transport, kinds: Iterable[Kind] = tuple(KINDS.values())) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        kinds: Iterable[Kind] = tuple(KINDS.values()),
+        *,
+        on_hold: Callable[[Hold], None] = in_silence,
+        tries: int | None = TRIES,
+    ) -> None:
         self._transport = transport
+        self._on_hold = on_hold
+        self._tries = tries
         self._kinds = tuple(kinds)
         self._documents = {"/api": _Remembered(), "/apis": _Remembered()}
         self.served: Served | None = None
@@ -101,8 +114,12 @@ class Discovery:
         self.served = Served(version, groups, stale, collections)
         return self.served
 
+    async def _ask(self, path: str, headers: Mapping[str, str] | None = None, stall: float | None = None) -> Response:
+        ask = partial(self._transport.request, "GET", path, headers=headers, stall=stall)
+        return await patiently(self._transport, ask, self._on_hold, self._tries)
+
     async def _version(self) -> str:
-        answer = await self._transport.request("GET", "/version")
+        answer = await self._ask("/version")
         return decoded(_Version, answer, self._transport.target.host).git_version
 
     async def _root(self, root: str) -> tuple[Groups, frozenset[str], Collections]:
@@ -110,10 +127,8 @@ class Discovery:
         headers = {"Accept": ACCEPT, **self._transport.compression}
         if remembered.etag:
             headers["If-None-Match"] = remembered.etag
-        stall = (
-            self._transport.timers.short_get
-        )  # of a cluster with many kinds it is a megabyte: no limit while it flows
-        answer = await self._transport.request("GET", root, headers=headers, stall=stall)
+        # Of a cluster with many kinds it is a megabyte: no limit while it flows.
+        answer = await self._ask(root, headers=headers, stall=self._transport.timers.short_get)
         if answer.status == 304:
             return remembered.groups, remembered.stale, dict(remembered.collections)
         host = self._transport.target.host
@@ -137,7 +152,7 @@ class Discovery:
         for group, version in sorted(wanted & served):
             try:
                 path = f"/apis/{group}/{version}" if group else f"/api/{version}"
-                resources = decoded(_ResourceList, await self._transport.request("GET", path), host).resources
+                resources = decoded(_ResourceList, await self._ask(path), host).resources
             except ApiError as error:
                 if error.status != 404:  # 404: withdrawn between the two requests
                     stale.add(group)

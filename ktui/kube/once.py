@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
-from typing import TypeVar
 
 from ktui.errors import KtuiError
 from ktui.kube.discovery import Discovery, Served
 from ktui.kube.failures import ApiError
-from ktui.kube.gate import Hold
 from ktui.kube.listing import read_pages
 from ktui.kube.owners import Owners, unserved
+from ktui.kube.patience import patiently
 from ktui.kube.picked import Picked
-from ktui.kube.retry_after import retry_after
 from ktui.kube.transport import Transport
 from ktui.model.frame import Frame, Listed, Source, StreamState
 from ktui.model.kinds import KINDS, Kind, kind_name
 from ktui.model.owner import OwnerType
-
-_TRIES = 4
-"""Of one request, when the server asks to come back later."""
-
-T = TypeVar("T")
 
 
 async def read_once(
@@ -40,7 +33,7 @@ async def read_once(
     Kinds that are not served or not allowed are told by their state; anything else that goes wrong is raised. What owns objects
     of the kinds that are `followed` is read as well.
     """
-    served = await _patiently(transport, Discovery(transport).refresh)
+    served = await Discovery(transport).refresh()
     owners, found = Owners(followed), dict[OwnerType, None]()
 
     def see(frame: Frame) -> None:
@@ -153,7 +146,7 @@ async def _read(
             headers=transport.compression,
             stall=transport.timers.page_stall,
         )
-        return (await _patiently(transport, ask)).body
+        return (await patiently(transport, ask)).body
 
     try:
         async with transport.gate.sync_slot():
@@ -163,41 +156,6 @@ async def _read(
         if error.status != 403:
             raise
         sink(StreamState(source, "no-access", str(error)))
-
-
-async def _patiently(transport: Transport, ask: Callable[[], Awaitable[T]]) -> T:
-    """Ask, and again when the server says how long to wait first. Then all requests wait, a single one tries, and the others
-    follow (see `Gate`)."""
-    tries_left = _TRIES
-    while True:
-        tries_left -= 1
-        try:
-            return await _admitted(transport, ask)
-        except ApiError as error:
-            if not tries_left or not _asks_to_wait(transport, error):
-                raise
-
-
-async def _admitted(transport: Transport, ask: Callable[[], Awaitable[T]]) -> T:
-    """What fails for another reason concerns this request alone: a command does not wait for that to pass."""
-    async with transport.gate.admission(_in_silence):
-        try:
-            return await ask()
-        except KtuiError as error:
-            if _asks_to_wait(transport, error):
-                raise
-            failure = error
-    raise failure
-
-
-def _in_silence(_: Hold) -> None:
-    """Commands print what they have read."""
-
-
-def _asks_to_wait(transport: Transport, error: KtuiError) -> bool:
-    if not isinstance(error, ApiError) or error.status not in (429, 503):
-        return False
-    return retry_after(error.retry_after, transport.clock.wall(), transport.timers.retry_after_cap) is not None
 
 
 def first_error(group: BaseExceptionGroup[BaseException]) -> KtuiError | None:

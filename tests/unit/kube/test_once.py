@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from aiohttp import web
 
 from ktui.cluster.state import Cluster
 from ktui.demo.access import Attributes, User
@@ -17,7 +14,7 @@ from ktui.errors import KtuiError
 from ktui.kube.failures import ApiError
 from ktui.kube.once import first_error, read_once, read_widely
 from ktui.model.kinds import KINDS
-from tests.faults import Answer, Drop, Fault, Faults, status_body
+from tests.faults import Answer, Busy, Drop, Faults, status_body
 from tests.unit.kube.harness import StaticCredentials, fast, pod, transport_to
 
 PODS = "/api/v1/pods"
@@ -114,22 +111,6 @@ async def test_a_server_that_stays_busy_is_told_after_a_few_tries(path: str) -> 
         with pytest.raises(ApiError, match="429 TooManyRequests: busy"):
             await read(faults)
     assert len(faults.asked(f"GET {path}")) == 4
-
-
-@dataclass
-class Busy(Fault):
-    """Answers after a moment that one is to come back later; `most` were there at once."""
-
-    now: int = 0
-    most: int = 0
-
-    async def before(self, request: web.Request) -> web.StreamResponse | None:
-        self.now += 1
-        self.most = max(self.most, self.now)
-        await asyncio.sleep(0.05)
-        self.now -= 1
-        body = status_body(429, "TooManyRequests", "busy")
-        return web.Response(status=429, body=body, headers={"Content-Type": "application/json", "Retry-After": "1"})
 
 
 async def test_w15_when_one_is_asked_to_wait_all_wait_and_one_tries() -> None:
