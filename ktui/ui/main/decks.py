@@ -59,6 +59,14 @@ class Decks:
         return row_behind(model.view.id, key)
 
     @property
+    def cursor(self) -> tuple[Session, ViewModel, RowKey] | None:
+        """Where the cursor stands; None where there is no row."""
+        deck = self.shown
+        if deck is None or (key := deck.model.cursor) is None:
+            return None
+        return deck.session, deck.model, key
+
+    @property
     def in_past(self) -> bool:
         """Whether the last minutes of a session are looked at, while it goes on."""
         return self.live is not None

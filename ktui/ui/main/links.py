@@ -51,9 +51,9 @@ class Links:
         """From a change to the detail of what changed."""
         from ktui.views.timeline import target
 
-        session, model = self._decks.session, self._decks.model
-        if session is None or model is None or (key := model.cursor) is None:
+        if (cursor := self._decks.cursor) is None:
             return
+        session, _, key = cursor
         if (found := target(session.cluster, key)) is not None:
             self._showing.go_to(*found)
 

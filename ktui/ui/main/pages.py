@@ -44,9 +44,9 @@ class Pages:
     async def _show_yaml(self) -> None:
         from ktui.ui.subjects import yaml_of
 
-        session, model = self._decks.session, self._decks.model
-        if session is None or model is None or (key := model.cursor) is None:
+        if (cursor := self._decks.cursor) is None:
             return
+        session, model, key = cursor
         try:
             found = await yaml_of(session, model.view.id, key)
         except KtuiError as error:
@@ -60,9 +60,9 @@ class Pages:
     def _show_events(self) -> None:
         from ktui.views.events import events_behind
 
-        session, model = self._decks.session, self._decks.model
-        if session is None or model is None or (key := model.cursor) is None:
+        if (cursor := self._decks.cursor) is None:
             return
+        session, model, key = cursor
         lines = events_behind(session.cluster, model.view.id, key, self._decks.now())
         row = model.row(key)
         cells = zip(model.view.columns, row.cells, strict=True) if row else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ktui.ui.commands import group_handlers
 from ktui.ui.loading import load
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ktui.ui.main.flusher import Flusher
     from ktui.ui.main.showing import Showing
 
-PAST = "past"  # the group of workers that feed what is looked back at
+_PAST: Final = "past"  # the group of workers that feed what is looked back at
 
 
 class Playback:
@@ -27,7 +27,7 @@ class Playback:
         self._flusher = flusher
 
     def handlers(self) -> Handlers:
-        looking = {"look.back": self._look_back, "look.return": self.return_}
+        looking = {"look.back": self._look_back, "look.return": self.return_to_present}
         return {**looking, **group_handlers("replay", self._replay)}
 
     async def _look_back(self) -> None:
@@ -44,16 +44,19 @@ class Playback:
             return
         self._decks.live = live
         self._showing.show_deck(self._decks.deck_of(past))
-        self._screen.run_worker(past.feed.run(), group=PAST)
-        self._screen.run_worker(past.recall(), group=PAST)
+        self._screen.run_worker(past.feed.run(), group=_PAST)
+        self._screen.run_worker(past.recall(), group=_PAST)
 
-    def return_(self) -> None:
-        """From the past to the present."""
+    def return_to_present(self) -> None:
         live = self._decks.live
         if live is not None:
-            self._screen.workers.cancel_group(self._screen, PAST)
+            self.give_up()
             self._decks.live = None
             self._showing.show_deck(live)
+
+    def give_up(self) -> None:
+        """What is looked back at is fed no longer."""
+        self._screen.workers.cancel_group(self._screen, _PAST)
 
     def _replay(self, what: str) -> None:
         """`what` is the second part of a "replay." command."""

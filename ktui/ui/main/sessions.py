@@ -9,7 +9,6 @@ from ktui.errors import KtuiError
 from ktui.ui.loading import load
 from ktui.ui.main.decks import WHAT_READS
 from ktui.ui.main.flusher import tell_of_recording
-from ktui.ui.main.playback import PAST
 from ktui.ui.paint import notify
 from ktui.ui.screens.picker import Picker
 
@@ -61,7 +60,6 @@ class Sessions:
         self._leave()
         if self._feeding is not None:
             self._feeding.cancel()
-        self._screen.workers.cancel_group(self._screen, PAST)
         self._decks.clear()
         self._context = context
         self.show_opening()

@@ -78,15 +78,15 @@ class MainScreen(Screen[None]):
         self.arrangement = Arrangement(self, self.decks, self.panes, self.showing)
         self._links = Links(self, self.decks, self.panes, self._painter, detail, self.showing)
         self._playback = Playback(self, self.decks, self.showing, self.flusher)
-        dialogs = Dialogs(self, self.decks, self._painter)
-        self.sessions = Sessions(self, opener, self.decks, self.showing, self.flusher, dialogs.give_up)
+        self._dialogs = Dialogs(self, self.decks, self._painter)
+        self.sessions = Sessions(self, opener, self.decks, self.showing, self.flusher, self._leave_session)
         self.handlers: Handlers = {
             **self.sessions.handlers(),
             **self._playback.handlers(),
             **self.arrangement.handlers(),
             **self._links.handlers(),
             **Pages(self, self.decks, self.menu).handlers(),
-            **dialogs.handlers(),
+            **self._dialogs.handlers(),
             **self._own_handlers(),
         }
 
@@ -109,6 +109,11 @@ class MainScreen(Screen[None]):
     def on_resize(self, event: Resize) -> None:
         self.panes.fit(event.size.width)
         self.call_after_refresh(self._painter.paint)  # bars fit the pane's new width
+
+    def _leave_session(self) -> None:
+        """What must not outlive a session ends before another is opened."""
+        self._dialogs.give_up()
+        self._playback.give_up()
 
     # --- commands ---
 
@@ -151,7 +156,7 @@ class MainScreen(Screen[None]):
         """One thing at a time: the filter being typed, the detail, the map, the filter, the past."""
         panes = self.panes
         if not self.menu.situation().nested:
-            self._playback.return_()
+            self._playback.return_to_present()
         elif panes.filtering or not (panes.opened or panes.on_map):
             panes.close_filter()
             self.arrangement.drop_text()
