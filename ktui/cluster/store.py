@@ -92,7 +92,7 @@ class Store:
         list can be taken in a little at a time. None now and then where there is much to look at."""
         same_epoch = self._epoch(frame.source, frame.epoch)
         listed: dict[Key, Object] = {}
-        for count, (key, obj) in enumerate(zip(frame.keys, frame.items, strict=True), 1):
+        for count, (key, obj) in enumerate(frame.keyed(), 1):
             listed[key] = obj
             if count % _PAUSE == 0:
                 yield None

@@ -6,7 +6,9 @@ downstream is the same code. Frames hold decoded, typed objects (`ktui.model.kin
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import cached_property
+from operator import attrgetter
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
@@ -32,6 +34,8 @@ NOT_RECORDED: Final = "not in this recording"
 ChangeType = Literal["ADDED", "MODIFIED", "DELETED"]
 ActionVerb = Literal["taint", "untaint", "min-replicas"]
 ActionResult = Literal["applied", "refused", "conflict", "unknown"]
+
+_key: Callable[[Object], Key] = attrgetter("key")
 
 
 class Source(Struct, frozen=True, order=True):
@@ -62,8 +66,14 @@ class Listed(Struct, frozen=True, dict=True):
 
     @cached_property
     def keys(self) -> tuple[Key, ...]:
-        """Of the items, in their order: the same ones for all who take the frame."""
+        """Of the items, in their order: once they are asked for, the same ones for all who take the frame. They take a while to
+        make: a tenth of a second for 100,000."""
         return tuple(obj.key for obj in self.items)
+
+    def keyed(self) -> Iterator[tuple[Key, Object]]:
+        """The items with their keys, those that are known or others, made one at a time."""
+        known = self.__dict__.get("keys")
+        return zip(map(_key, self.items) if known is None else known, self.items, strict=True)
 
 
 class Changed(Struct, frozen=True, gc=False):

@@ -79,6 +79,7 @@ def test_copies_have_in_common_who_has_which_uid_as_long_as_that_is_so() -> None
 
 def test_all_who_take_a_list_have_its_keys_in_common() -> None:
     frame = b.listed("Pod", b.pod("a"), b.pod("b"))
+    assert [key for key, _ in frame.keyed()] == list(frame.keys)
     first, second = Moment(), Moment()
     for moment in (first, second):
         moment.take(frame)
