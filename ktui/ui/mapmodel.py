@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ktui.cluster.state import Cluster
+from ktui.cluster.usage import offers
 from ktui.model.resourceslice import DeviceId, PoolId
 from ktui.views import devicemap
 from ktui.views.base import Cell
@@ -40,6 +41,11 @@ class MapModel:
         if pool not in self._lines:
             self._lines[pool] = devicemap.line(self._cluster, pool)
         return self._lines[pool]
+
+    @property
+    def measured(self) -> bool:
+        """Whether there are figures of any pool: then all lines leave room for them."""
+        return offers(self._cluster, "gpus")
 
     def figures(self, position: int) -> tuple[Cell, ...]:
         """What is used of a pool, now."""

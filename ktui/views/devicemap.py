@@ -59,11 +59,11 @@ def line(cluster: Cluster, pool_id: PoolId) -> MapLine | None:
 
 
 def figures(cluster: Cluster, pool_id: PoolId) -> tuple[Cell, ...]:
-    """What the pool's devices use, as far as an exporter tells; made for lines that are on the screen."""
+    """What the pool's devices use, as far as an exporter tells, as `fleet_cells`; made for lines that are on the screen."""
     pool = cluster.pool(pool_id)
     if pool is None or not pool.node or cluster.usage.gpus(pool.node) is None:
         return ()
-    return tuple(fleet_cells(cluster, pool.node, ((*pool_id, name) for name in pool.devices)))
+    return fleet_cells(cluster, pool.node, ((*pool_id, name) for name in pool.devices))
 
 
 def _summary(cluster: Cluster, pool: Pool, infos: list[DeviceInfo]) -> Iterable[Cell]:

@@ -37,11 +37,11 @@ _WORDS: Final[dict[ResizeState, str]] = {
     "Requested": "asked for, not answered by the kubelet yet",
 }
 _SIGNS: Final[dict[ResizeState, str]] = {
-    "Infeasible": "ResizeInfeasible",
+    "Infeasible": "Unresizable",
     "Error": "ResizeError",
-    "Deferred": "ResizeDeferred",
+    "Deferred": "ResizeLater",
 }
-"""The reasons of the kubelet's events."""
+"""Not longer than the narrowest column of a pod's status; the detail has the kubelet's own words."""
 _NATIVE: Final = ("cpu", "memory")
 _ASSUMED: Final = (
     f"memory.min and memory.low only with memoryReservationPolicy {RESERVATION_POLICY} in the kubelet's configuration,"

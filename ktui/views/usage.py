@@ -69,8 +69,13 @@ def xid_cell(usage: GpuUsage) -> Cell:
     return Cell(f"({usage.last_xid})", "warn") if usage.last_xid else Cell("")
 
 
-def fleet_cells(cluster: Cluster, node: str, devices: Iterable[DeviceId]) -> Iterable[Cell]:
-    """Of several devices of a node: how busy they are on average, their memory together, the hottest, Xid errors."""
+FLEET_WIDTH: Final = 18
+"""Of the figures of several devices: columns of 4, 8 and 4 cells."""
+
+
+def fleet_cells(cluster: Cluster, node: str, devices: Iterable[DeviceId]) -> tuple[Cell, ...]:
+    """Of several devices of a node: how busy they are on average, their memory together and the hottest, as one cell of a fixed
+    width; then Xid errors. () where nothing is told."""
     found = [(device, usage) for device in devices if (usage := gpu_usage(cluster, node, device)) is not None]
     busy = [usage.busy for _, usage in found if usage.busy is not None]
     used = [usage.memory_used for _, usage in found if usage.memory_used is not None]
@@ -80,11 +85,10 @@ def fleet_cells(cluster: Cluster, node: str, devices: Iterable[DeviceId]) -> Ite
         format_bytes(sum(used)) if used else "",
         f"{max(heat):.0f}C" if heat else "",
     )
-    if any(words):
-        yield Cell(" ".join(word for word in words if word), "dim")
-    for device, usage in found:
-        if (errors := xid_cell(usage)).text and errors.style == "bad":
-            yield Cell(f"{device[2]} Xid {errors.text}", "bad")
+    shown = "{:>4} {:>8} {:>4}".format(*words) if any(words) else ""
+    errors = ((device, xid_cell(usage)) for device, usage in found)
+    bad = tuple(Cell(f"{device[2]} Xid {cell.text}", "bad") for device, cell in errors if cell.style == "bad")
+    return (Cell(shown, "dim"), *bad) if shown or bad else ()
 
 
 def pod_lines(cluster: Cluster, pod: Pod, now: float) -> Iterable[Line]:

@@ -91,6 +91,7 @@ SCREENS: dict[str, tuple[Scene, list[str], list[str]]] = {
     "autoscaler-detail": (held_up(), ["6", "enter"], ["in 4m at the earliest"]),
     "workloads": (degraded(), ["7"], ["3 workloads"]),
     "workload-trees": (trees(), ["7", "G"], ["3 workloads", "9 pods"]),
+    "workload-stems": (recorded("extended-resources", 23), ["7"], ["Pod/wide"]),
     "workload-owner-detail": (trees(), ["7", "j", "enter"], ["JobSet research/pretrain"]),
     "pods": (recorded("extended-resources", 23), ["8"], ["8 pods"]),
     "pods-filtered": (degraded(), ["8", "slash", *"eval", "enter"], ["4 of 25 pods"]),

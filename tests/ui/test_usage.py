@@ -47,7 +47,7 @@ class MeasuringFeed(ScriptedFeed):
 
 
 class MeasuringOpener(ScriptedOpener):
-    def __init__(self) -> None:
+    def __init__(self, *others: ResourceSlice) -> None:
         exporter = pod(EXPORTER[1], namespace=EXPORTER[0], node=NODE)
         labels = structs.replace(exporter.metadata, labels={"app": "nvidia-dcgm-exporter"})
         super().__init__(
@@ -56,7 +56,7 @@ class MeasuringOpener(ScriptedOpener):
                     structs.replace(exporter, metadata=labels),
                     *(pod(f"train-{number}", node=NODE) for number in range(3)),
                 ],
-                ResourceSlice=[_with_uuids(pool(NODE, 2))],
+                ResourceSlice=[_with_uuids(pool(NODE, 2)), *others],
             )
         )
 
@@ -143,10 +143,22 @@ async def test_devices_and_the_map_show_what_the_exporters_tell() -> None:
         opener.tell(GpusReport(NODE, NOW, (gpu,)))
         await shows(pilot, "91%", "64Gi", "66C", "79")
         await pilot.press("m")
-        await shows(pilot, "91% 64Gi 66C", "gpu-1 Xid 79")
+        await shows(pilot, " 91%     64Gi  66C  □ │ □", "gpu-1 Xid 79")
         await wait_for(pilot, lambda: opener.wanted == asked)
         await pilot.press("1")
         await wait_for(pilot, lambda: opener.wanted == Wanted())
+
+
+async def test_the_maps_devices_stand_below_each_other_whatever_is_known_of_them() -> None:
+    opener = MeasuringOpener(pool("gpu-node-1", 8))
+    async with running(opener, (80, 24)) as (app, pilot):
+        await pilot.press("3", "m")
+        await shows(pilot, "gpu-node-1")
+        opener.tell(GpusReport(NODE, NOW, (GpuUsage("GPU-gpu-1", utilization=100.0, memory_used=2**30 * 141),)))
+        await shows(pilot, "100%")
+        measured, other = (line for line in lines(app) if "gpu-node-" in line)
+        assert measured.index("□") == other.index("□")
+        assert "0 of 8" in other
 
 
 async def test_why_there_are_no_figures_is_said_in_the_view_and_no_longer_when_there_are() -> None:

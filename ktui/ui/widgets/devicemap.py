@@ -20,6 +20,7 @@ from ktui.ui.widgets.moves import target
 from ktui.ui.widgets.painted import Painted
 from ktui.views.base import Cell, Style
 from ktui.views.devicemap import MapCell, MapLine
+from ktui.views.usage import FLEET_WIDTH
 
 # State to (attribute of Glyphs, tone): a symbol and a colour of its own for each.
 _LOOKS: Final[dict[str, tuple[str, Style]]] = {
@@ -50,7 +51,7 @@ class _Shown(NamedTuple):
 
     line: MapLine | None
     cursor: bool = False
-    figures: tuple[Cell, ...] = ()
+    figures: tuple[Cell, ...] | None = None  # None where no line has any
 
 
 class DeviceMap(Painted, ScrollView, can_focus=True, inherit_bindings=False):
@@ -101,20 +102,25 @@ class DeviceMap(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         if self._model is None or position >= len(self._model.pools):
             return _Shown(None)
         cursor = position == self._model.locate_cursor()
-        return _Shown(self._model.line(position), cursor, self._model.figures(position))
+        figures = self._model.figures(position) if self._model.measured else None
+        return _Shown(self._model.line(position), cursor, figures)
 
     def _pieces(self, line: MapLine, shown: _Shown) -> Iterator[Piece]:
         cursor, ground = shown.cursor, _line(shown.cursor)
         yield Piece(self.glyphs.cursor if cursor else " ", self.ink("accent", ground), _GUTTER)
         yield Piece(line.label, self.ink(line=ground), _LABEL)
         yield Piece(f"  {line.used} of {line.total}", self.ink("dim", ground), _COUNT)
+        used, *trouble = shown.figures or (Cell(""),)
+        if shown.figures is not None:
+            yield Piece(used.text, self.ink(used.style, ground), FLEET_WIDTH)
+            yield Piece("  ", self.ink(line=ground))
         gap = " " if line.total <= _LOOSE else ""
         for index, group in enumerate(line.groups):
             if index:
                 yield Piece(f"{self.glyphs.group}{gap}", self.ink("dim", ground))
             for device in group:
                 yield _device(device, self.glyphs, self, ground, gap)
-        for cell in (*shown.figures, *line.summary):
+        for cell in (*trouble, *line.summary):
             yield Piece("  ", self.ink(line=ground))
             yield Piece(cell.text, self.ink(cell.style, ground))
 

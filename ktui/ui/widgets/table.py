@@ -249,10 +249,8 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
             for placed in self._placed:
                 column = self._model.view.columns[placed.index]
                 mark = arrow if placed.index == index.column else ""
-                if _right(column):
-                    pieces += [Piece(column.title, style, placed.width, right=True), Piece(mark, style, GAP)]
-                else:
-                    pieces.append(Piece(column.title + mark, style, placed.width + GAP))
+                title = f"{column.title[: placed.width - len(mark)]}{mark}"  # the gap stays free
+                pieces += [Piece(title, style, placed.width, _right(column)), Piece("", style, GAP)]
         return strip(pieces, width, style, ascii_only=self.glyphs.ascii)
 
     # --- events ---

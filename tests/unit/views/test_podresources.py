@@ -141,8 +141,8 @@ def test_a_newer_resize_waits_while_an_older_one_fails() -> None:
 @pytest.mark.parametrize(
     ("condition", "word"),
     [
-        (said("PodResizePending", "Deferred"), "ResizeDeferred"),
-        (said("PodResizePending", "Infeasible"), "ResizeInfeasible"),
+        (said("PodResizePending", "Deferred"), "ResizeLater"),
+        (said("PodResizePending", "Infeasible"), "Unresizable"),
         (said("PodResizeInProgress", "Error"), "ResizeError"),
         (said("PodResizeInProgress", ""), "Running"),
         (said("PodResizePending", "Deferred") | {"status": "False"}, "Running"),
@@ -151,6 +151,7 @@ def test_a_newer_resize_waits_while_an_older_one_fails() -> None:
 def test_only_a_resize_that_is_stuck_is_a_problem(condition: b.Document, word: str) -> None:
     found = row(resizing(condition, allocated="4"))
     assert found.cells[2].text == word
+    assert len(word) <= VIEWS["pods"].columns[2].width
     assert found.problem is (word != "Running")
 
 

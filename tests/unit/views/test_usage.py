@@ -13,7 +13,7 @@ from ktui.model.usage import GpusReport, GpuUsage, MetricsServed, NodeReport, No
 from ktui.views import devicemap
 from ktui.views.base import Line, RowKey, View, search_text
 from ktui.views.registry import VIEWS
-from ktui.views.usage import format_cpu, trouble
+from ktui.views.usage import FLEET_WIDTH, format_cpu, trouble
 from tests.unit import builders as b
 from tests.unit.cluster.test_usage import EXPORTER, NOW, device, usage
 
@@ -157,7 +157,8 @@ def test_xid_errors(cluster: Cluster, gpu: GpuUsage, text: str, style: str) -> N
 def test_the_map_sums_up_a_node(cluster: Cluster) -> None:
     cluster.measure(GpusReport("node-1", NOW, (GPU, GpuUsage("GPU-b", utilization=12.6, temperature=30.0))))
     figures = devicemap.figures(cluster, (b.DRIVER, "node-1"))
-    assert [cell.text for cell in figures] == ["50% 100Gi 61C", "gpu-0 Xid 79"]
+    assert [cell.text for cell in figures] == [" 50%    100Gi  61C", "gpu-0 Xid 79"]
+    assert len(figures[0].text) == FLEET_WIDTH
     assert devicemap.figures(cluster, (b.DRIVER, "elsewhere")) == ()
 
 
