@@ -10,7 +10,7 @@ from ktui.commands.live import LiveOpener
 from ktui.ui.app import KtuiApp
 from tests.unit.kube.fakeplugin import FakePlugin, reply
 
-from .screen import lacks, shows
+from .screen import lacks, shows, wait_for
 
 
 async def test_the_plugin_that_is_waited_for_is_named_and_can_be_given_up(tmp_path: Path) -> None:
@@ -28,6 +28,7 @@ async def test_the_plugin_that_is_waited_for_is_named_and_can_be_given_up(tmp_pa
     app = KtuiApp(opener)
     async with app.run_test(size=(100, 30)) as pilot:
         await shows(pilot, "waiting for fake-plugin ", "X stop waiting")
+        await wait_for(pilot, lambda: bool(plugin.runs()), "the plug-in to have begun")
         await pilot.press("X")
         await shows(pilot, "log in again, then ctrl+r", "was cancelled")
         await lacks(pilot, "stop waiting")

@@ -96,7 +96,7 @@ async def test_g06_a_disk_that_is_full_is_told_and_the_screens_go_on(
     async with running(opener, size=(160, 30)) as (_, pilot):
         await shows(pilot, "2 gangs")
         opener.tape.start(tmp_path / "a.ktui")
-        await pilot.press("j")  # time stands: only a key has it drawn
+        await pilot.press("s")  # time stands: only a key has it drawn, and one for the cursor draws no header
         await shows(pilot, "REC ")
         write = os.write
 
