@@ -15,7 +15,6 @@ from ktui.cluster.gangs import GangState, gang, gang_keys, pod_scheduled
 from ktui.cluster.health import Health, pod_health
 from ktui.cluster.joins import alike
 from ktui.cluster.preemption import preempted
-from ktui.cluster.quiet import TOLD, differs_only_in
 from ktui.cluster.state import Cluster
 from ktui.cluster.store import Delta
 from ktui.cluster.timeline import Change, Timeline, What
@@ -155,8 +154,6 @@ class Chronicler:
         self._note("SourceBack" if after else "SourceLost", "", (frame.source.kind,), after=frame.message)
 
     def _see(self, delta: Delta) -> None:
-        if differs_only_in(delta, TOLD):
-            return
         self._moved = self._moved or not _leaves_its_gang(delta)
         if self._is_known is None:
             self._is_known = self._cluster.synced(delta.kind)

@@ -1,23 +1,31 @@
-"""Changes that few can see. Most events of a busy cluster are such: a container restarts, a version is another.
+"""How far a change of an object reaches. Most events of a busy cluster are seen by few: a container restarts, a pod is ready.
 
-Told by the fields in which two versions of an object differ (`ktui.model.sharing`), so that nothing has to be worked out from
-the object. A field that is in no set here may matter to anybody.
+Told by the fields in which two versions differ (`ktui.model.sharing`), so that nothing has to be worked out from the objects. A
+field that is in no set here may matter to anybody.
 """
 
 from __future__ import annotations
 
+from enum import Enum, auto
 from typing import Final
 
 from ktui.cluster.store import Delta
+from ktui.model.pod import Pod
 from ktui.model.sharing import Field
 
-UNSEEN: Final[frozenset[Field]] = frozenset(("ObjectMeta.resource_version",))
-"""No row follows from them."""
 
-COUNTED: Final[frozenset[Field]] = UNSEEN | {"ContainerStatus.ready", "ContainerStatus.restart_count"}
-"""Those that only the pod's own row may show."""
+class Reach(Enum):
+    NOBODY = auto()  # no row follows from it
+    ITSELF = auto()  # only the pod's own row
+    WHOLE = auto()  # the pod and what it is a part of; no gang changes its state, nothing is taken or set free
+    ANYBODY = auto()
 
-TOLD: Final[frozenset[Field]] = COUNTED | {
+
+_UNSEEN: Final[frozenset[Field]] = frozenset(("ObjectMeta.resource_version",))
+
+_COUNTED: Final[frozenset[Field]] = _UNSEEN | {"ContainerStatus.ready", "ContainerStatus.restart_count"}
+
+_TOLD: Final[frozenset[Field]] = _COUNTED | {
     "ContainerStatus.state",
     "ContainerState.waiting",
     "ContainerState.terminated",
@@ -25,10 +33,39 @@ TOLD: Final[frozenset[Field]] = COUNTED | {
     "ContainerTerminated.reason",
     "ContainerTerminated.exit_code",
 }
-"""What the containers do: those that the pod and what it is a part of tell. No gang changes its state with them, nothing is
-taken or set free."""
+"""What the containers do."""
+
+_SAID: Final[frozenset[Field]] = _TOLD | {
+    "Condition.status",
+    "Condition.reason",
+    "Condition.message",
+    "Condition.last_transition_time",
+    "Condition.observed_generation",
+}
+"""And what conditions say that a pod has before and after."""
+
+_READINESS: Final = frozenset(("Initialized", "PodReadyToStartContainers", "ContainersReady", "Ready"))
+"""Conditions of the kubelet's that tell how far it is with the pod."""
+
+FIELDS: Final = _SAID
+"""Every field that is known here."""
 
 
-def differs_only_in(delta: Delta, fields: frozenset[Field]) -> bool:
-    """Whether old and new are the same in all other fields."""
-    return delta.fields is not None and delta.fields <= fields
+def reach(delta: Delta) -> Reach:
+    """Who may see something of the change."""
+    fields, old, new = delta.fields, delta.old, delta.new
+    if fields is None or not fields <= _SAID:
+        return Reach.ANYBODY
+    if fields <= _UNSEEN:
+        return Reach.NOBODY
+    if not (isinstance(old, Pod) and isinstance(new, Pod)):
+        return Reach.ANYBODY
+    if fields <= _COUNTED:
+        return Reach.ITSELF
+    return Reach.WHOLE if fields <= _TOLD or _only_readiness(old, new) else Reach.ANYBODY
+
+
+def _only_readiness(old: Pod, new: Pod) -> bool:
+    """Whether only conditions of readiness say something else, of those that there are before and after."""
+    both = zip(old.status.conditions or (), new.status.conditions or (), strict=True)
+    return all(before is after or before == after or before.type in _READINESS for before, after in both)

@@ -15,7 +15,7 @@ from ktui.cluster.dirty import Dirty
 from ktui.cluster.inventory import Inventory
 from ktui.cluster.journal import Journal
 from ktui.cluster.moment import Moment
-from ktui.cluster.quiet import COUNTED, TOLD, differs_only_in
+from ktui.cluster.quiet import Reach, reach
 from ktui.cluster.stems import Step
 from ktui.cluster.store import Delta
 from ktui.cluster.supplied import supplied
@@ -65,7 +65,8 @@ class Cluster(Inventory):
 
     def steps(self, frame: Frame, see: Callable[[Delta], object] | None = None) -> Iterator[Dirty]:
         """Take one frame a little at a time: a long list gives several parts, between which others may have their turn. The
-        state is consistent at each of them, but no other frame may be applied before the last. `see` is shown each change."""
+        state is consistent at each of them, but no other frame may be applied before the last. `see` is shown each change but
+        those that few can see (`quiet`)."""
         if isinstance(frame, Changed):
             yield self.change(frame, see)
         else:
@@ -75,9 +76,17 @@ class Cluster(Inventory):
         """Take one event: the same, at one go."""
         dirty = Dirty()
         for delta in self._moment.change(frame):
-            self._take(delta, dirty)
-            if see is not None:
-                see(delta)
+            match reach(delta):
+                case Reach.NOBODY:
+                    pass
+                case Reach.ITSELF:
+                    dirty.pods.add(delta.key)
+                case Reach.WHOLE if isinstance(delta.new, Pod):
+                    self._touches.pod(delta.new, dirty)
+                case _:
+                    self._take(delta, dirty)
+                    if see is not None:
+                        see(delta)
         return self._noted(dirty)
 
     def measure(self, report: UsageReport) -> Dirty:
@@ -119,9 +128,7 @@ class Cluster(Inventory):
     def _take(self, delta: Delta, dirty: Dirty) -> None:
         """Rows are found by the values that the object had and by those that it has, each while the indexes know them."""
         old, new = delta.old, delta.new
-        if differs_only_in(delta, TOLD):
-            self._take_quietly(delta, dirty)
-        elif _taints_as_before(delta):
+        if _taints_as_before(delta):
             dirty.taints.add(("rule", delta.key[1]))
         elif _queues_as_before(delta):
             pass
@@ -146,13 +153,6 @@ class Cluster(Inventory):
             if new is not None:
                 self._touches.of(new, dirty)
             self._touches.trees(delta, dirty)
-
-    def _take_quietly(self, delta: Delta, dirty: Dirty) -> None:
-        if isinstance(delta.new, Pod):
-            if differs_only_in(delta, COUNTED):
-                dirty.pods.add(delta.key)
-            else:
-                self._touches.pod(delta.new, dirty)
 
     def _note_supplied(self, nodes: Iterable[str]) -> None:
         for node in nodes:

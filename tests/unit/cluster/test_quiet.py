@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ktui.cluster import joins
 from ktui.cluster.dirty import Dirty
 from ktui.cluster.gangs import gang
-from ktui.cluster.quiet import COUNTED, TOLD, UNSEEN, differs_only_in
+from ktui.cluster.quiet import FIELDS, Reach, reach
 from ktui.cluster.state import Cluster
 from ktui.cluster.store import Delta
 from ktui.model import meta, pod
@@ -30,6 +30,8 @@ STATES: tuple[b.Document | None, ...] = (
     {"terminated": {"reason": "Error", "exitCode": 1}},
     {"terminated": {"reason": "Completed", "exitCode": 0}},
 )
+Ready = tuple[tuple[str, str], tuple[str, str]]
+CALM: Ready = (("True", "1"), ("True", "1"))
 HEALTH = [{"name": "claim:gpu", "resources": [{"resourceID": "cdi=0", "health": "Unhealthy"}]}]
 
 container_status = st.fixed_dictionaries(
@@ -41,14 +43,22 @@ container_status = st.fixed_dictionaries(
 )
 
 
-def told(init: b.Document, main: b.Document, version: int, phase: str = "Running") -> Pod:
-    """A pod of the gang with a device, and what its two containers do."""
+readiness = st.tuples(*(st.sampled_from([("True", "1"), ("False", "2"), ("False", "3")]) for _ in range(2)))
+
+
+def told(init: b.Document, main: b.Document, version: int, phase: str = "Running", ready: Ready = CALM) -> Pod:
+    """A pod of the gang with a device, what its two containers do, and how far the kubelet is with it."""
     spec = {
         "resourceClaims": [{"name": "gpu", "resourceClaimName": "c"}],
         "initContainers": [{"name": "init"}],
         "containers": [{"name": "main", "resources": {"claims": [{"name": "gpu"}]}}],
     }
+    conditions = [
+        b.condition(type_, status, since=f"2026-11-30T05:54:0{second}Z")
+        for type_, (status, second) in zip(("PodScheduled", "ContainersReady", "Ready"), (CALM[0], *ready), strict=True)
+    ]
     status = {
+        "conditions": conditions,
         "initContainerStatuses": [{"name": "init", **init}],
         "containerStatuses": [{"name": "main", "allocatedResourcesStatus": HEALTH, **main}],
     }
@@ -68,7 +78,7 @@ def fleet(known: Pod) -> Cluster:
     )
 
 
-@pytest.mark.parametrize("field", sorted(TOLD))
+@pytest.mark.parametrize("field", sorted(FIELDS))
 def test_the_fields_are_there(field: str) -> None:
     struct, _, name = field.partition(".")
     found: Any = next(
@@ -81,15 +91,19 @@ def test_the_fields_are_there(field: str) -> None:
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
-@given(st.lists(st.tuples(container_status, container_status), min_size=2, max_size=6))
-def test_what_containers_do_is_quiet_and_named(course: list[tuple[b.Document, b.Document]]) -> None:
-    old = told(*course[0], version=1)
+@given(st.lists(st.tuples(container_status, container_status, readiness), min_size=2, max_size=6))
+def test_what_containers_do_is_quiet_and_named(course: list[tuple[b.Document, b.Document, Ready]]) -> None:
+    def at(version: int) -> Pod:
+        init, main, ready = course[version - 1]
+        return told(init, main, version, ready=ready)
+
+    old = at(1)
     cluster = fleet(old)
     before, position = rows_of(cluster), cluster.journal.position
-    for version, step in enumerate(course[1:], start=2):
-        new = told(*step, version=version)
-        delta = Delta("Pod", new.key, old, new, share(told(*step, version=version), old))
-        assert differs_only_in(delta, TOLD)
+    for version in range(2, len(course) + 1):
+        new = at(version)
+        delta = Delta("Pod", new.key, old, new, share(at(version), old))
+        assert reach(delta) is not Reach.ANYBODY
         assert joins.alike(old, new)
         assert old.takes_like(new)
         assert old.health == new.health
@@ -115,9 +129,24 @@ def test_a_restart_alone_touches_nothing_but_the_pod() -> None:
     assert (dirty.pods, dirty.claims) == ({("ml", "p")}, {("ml", "c")})
 
 
+def test_readiness_is_told_of_the_whole_and_other_conditions_of_anybody() -> None:
+    def after(old: Pod, new: Pod) -> Reach:
+        return reach(Delta("Pod", new.key, old, new, share(new, old)))
+
+    def said(type_: str, status: str) -> Pod:
+        conditions = [b.condition("PodScheduled", "True"), b.condition(type_, status)]
+        return b.pod("p", node="n", conditions=conditions)
+
+    for readiness_ in ("Initialized", "PodReadyToStartContainers", "ContainersReady", "Ready"):
+        assert after(said(readiness_, "False"), said(readiness_, "True")) is Reach.WHOLE
+    for other in ("DisruptionTarget", "PodResizePending", "PodResizeInProgress", "example.com/gate"):
+        assert after(said(other, "False"), said(other, "True")) is Reach.ANYBODY
+    assert after(said("Ready", "True"), b.pod("p", node="n", conditions=[])) is Reach.ANYBODY
+    assert after(said("Ready", "True"), said("DisruptionTarget", "True")) is Reach.ANYBODY
+
+
 def test_another_version_alone_touches_no_row() -> None:
     cluster = fleet(told({}, {}, 1))
-    assert cluster.apply(b.changed("MODIFIED", told({}, {}, 2))).pods == {("ml", "p")}
+    assert not cluster.apply(b.changed("MODIFIED", told({}, {}, 2)))
     newer = {"resourceVersion": "2"}
     assert not cluster.apply(b.changed("MODIFIED", b.rule("r", {"driver": b.DRIVER}, meta_=newer)))
-    assert UNSEEN < COUNTED < TOLD
