@@ -169,12 +169,6 @@ class Cluster(Inventory):
                 self._touches.gangs_of(self.pods_by_scheduler[scheduler], dirty)
 
     def close(self) -> None:
-        """Nothing more comes in. What it is made of and what was derived from it refer to it: without these references all of it is
-        freed with the last from outside. The collector would have to look at everything to find that out."""
-        self._derived.clear()
-        del self._touches
-
-    def close(self) -> None:
         """Nothing more comes in. What it is made of and what was derived from it refer to it: without these references all of it
         is freed with the last from outside. The collector would have to look at everything to find that out."""
         self._derived.clear()
