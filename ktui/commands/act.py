@@ -22,7 +22,7 @@ from ktui.actions.plan import AlreadyDoneError, Plan
 from ktui.actions.runner import Outcome, Rehearsal
 from ktui.actions.taint import parse_device, parse_taint, plan_taint
 from ktui.actions.untaint import plan_untaint
-from ktui.cluster.sources import object_key
+from ktui.cluster.sources import gang_source, object_key
 from ktui.cluster.state import Cluster
 from ktui.commands.cluster import wanted
 from ktui.errors import KtuiError, UsageError
@@ -185,7 +185,7 @@ def _preview(plan: Plan, where: AuditContext, rehearsal: Rehearsal) -> Iterator[
     yield f"  {plan.sentence}"
     for hit in plan.blast.deleted:
         when = f" after {hit.after}s" if hit.after else ""
-        yield f"    {hit.key[0]}/{hit.key[1]}{f' of gang {hit.gang}' if hit.gang else ''}{when}"
+        yield f"    {hit.key[0]}/{hit.key[1]}{f' of gang {hit.gang_name}' if hit.gang_name else ''}{when}"
     if plan.blast.tolerating:
         yield f"  {len(plan.blast.tolerating)} pods tolerate it"
     for note in plan.notes:
@@ -239,7 +239,13 @@ def _print_json(
         "before": plan.before,
         "after": plan.after,
         "podsDeleted": [
-            {"namespace": hit.key[0], "name": hit.key[1], "gang": hit.gang or None, "afterSeconds": hit.after}
+            {
+                "namespace": hit.key[0],
+                "name": hit.key[1],
+                "gang": object_key(hit.gang)[1] if hit.gang else None,
+                "gangSource": gang_source(hit.gang) if hit.gang else None,
+                "afterSeconds": hit.after,
+            }
             for hit in plan.blast.deleted
         ],
         "gangs": [

@@ -37,7 +37,8 @@ class PodHit(Struct, frozen=True):
     key: Key
     uid: str
     after: int
-    gang: str  # "" when it has none
+    gang: Key | None = None  # the first that it is of
+    gang_name: str = ""  # what people call it
 
 
 class GangHit(Struct, frozen=True):
@@ -88,7 +89,7 @@ def blast_of_taint(cluster: Cluster, device: DeviceId, taint: DeviceTaint, *, re
                 continue
             claims[claim.key] = None
             if pod.key not in deleted or after < deleted[pod.key].after:
-                deleted[pod.key] = PodHit(pod.key, pod.metadata.uid, after, pod.group)
+                deleted[pod.key] = _hit(cluster, pod, after)
     hits = tuple(deleted[key] for key in sorted(deleted))
     staying = tuple(sorted(tolerating.keys() - deleted.keys()))
     return Blast(hits, staying, tuple(_gangs(cluster, hits)), tuple(claims), pending)
@@ -120,6 +121,11 @@ def eviction_delay(result: AllocationResult, taint: DeviceTaint) -> int | None:
 def still_tainted(cluster: Cluster, device: DeviceId, without_rule: str) -> tuple[str, ...]:
     """Taints that remain on a device when one rule goes, as text."""
     return tuple(t.text for t in taints_of(cluster, device) if t.rule != without_rule)
+
+
+def _hit(cluster: Cluster, pod: Pod, after: int) -> PodHit:
+    gang = next(iter(pod_group(pod)), None)
+    return PodHit(pod.key, pod.metadata.uid, after, gang, display_name(cluster, gang) if gang is not None else "")
 
 
 def _can_go(pod: Pod) -> bool:

@@ -22,6 +22,8 @@ from ktui.views.shared import (
     as_key,
     device_full,
     device_text,
+    gang_documents,
+    gangs_of,
     newest_first,
     owner_text,
     time_text,
@@ -106,6 +108,10 @@ class ClaimsView(ObjectsView):
             ("reserved for", ", ".join(consumer_text(c) for c in claim.status.reserved_for or ())),
             ("shared by", _shared_by(cluster, claim)),
             ("used by", ", ".join(pod.name for pod in users(cluster, claim.key))),
+            (
+                "of gangs",
+                ", ".join(dict.fromkeys(g for pod in users(cluster, claim.key) for g in gangs_of(cluster, pod))),
+            ),
             ("created", time_text(parse_time(claim.metadata.creation_timestamp), now)),
         )
         sections = [
@@ -148,6 +154,7 @@ class ClaimsView(ObjectsView):
             "shared": is_shared(claim),
             "gangs": [group for _, group in _gangs(cluster, claim)],
             "usedBy": [pod.name for pod in users(cluster, claim.key)],
+            "usedByGangs": gang_documents(users(cluster, claim.key)),
         }
 
 

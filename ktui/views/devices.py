@@ -17,13 +17,14 @@ from ktui.cluster.sharing import DeviceSharing
 from ktui.cluster.state import Cluster
 from ktui.cluster.usage import gpu_usage
 from ktui.model.claim import AllocationResult, ResourceClaim
+from ktui.model.pod import Pod
 from ktui.model.quantity import format_bytes, parse_quantity
 from ktui.model.resourceslice import NUMA_NODE, Device, DeviceId, attribute
 from ktui.views.base import Cell, Column, Document, Line, Place, Row, RowKey, Section, SortValue, Style, pairs
 from ktui.views.devicesharing import counter_lines, share_lines, sharing_document
 from ktui.views.devicestatus import driver_lines
 from ktui.views.eviction import tolerance
-from ktui.views.shared import attribute_text, device_full, device_text
+from ktui.views.shared import attribute_text, device_full, device_text, gang_documents, gangs_of
 from ktui.views.taints import taint_document
 from ktui.views.timeline import change_line
 from ktui.views.usage import gpu_cells, gpu_document, gpu_lines, gpu_sort, node_lines
@@ -173,7 +174,7 @@ class DevicesView:
             Section("Claims", tuple(held)),
             Section("Counters it draws on", tuple(counter_lines(cluster, info))),
             Section("Shares", tuple(share_lines(cluster, info))),
-            Section("Pods", tuple((Cell(f"{p.namespace}/{p.name}  "), Cell(p.group, "dim")) for p in info.pods)),
+            Section("Pods", tuple(_pod_line(cluster, pod) for pod in info.pods)),
             Section("What happened", tuple(_happened(cluster, info.id, now))),
             Section(
                 "Attributes",
@@ -211,6 +212,7 @@ class DevicesView:
                     "consumed": {name: str(amount) for name, amount in (result.consumed_capacity or {}).items()},
                     "adminAccess": bool(result.admin_access),
                     "pods": sorted(p.name for p in info.pods if p.namespace == claim.namespace),
+                    "gangs": gang_documents(p for p in info.pods if p.namespace == claim.namespace),
                 }
                 for claim, result in info.holders
             ],
@@ -222,6 +224,11 @@ class DevicesView:
             "usage": gpu_document(cluster, info.node, info.id),
             **sharing_document(cluster, info),
         }
+
+
+def _pod_line(cluster: Cluster, pod: Pod) -> Line:
+    """With its gangs, whichever program keeps them."""
+    return (Cell(f"{pod.namespace}/{pod.name}  "), Cell(", ".join(gangs_of(cluster, pod)), "dim"))
 
 
 def users_text(info: DeviceInfo) -> str:

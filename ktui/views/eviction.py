@@ -17,6 +17,7 @@ from ktui.model.pod import Pod
 from ktui.model.resourceslice import DeviceId, DeviceTaint
 from ktui.model.time import format_age, parse_time
 from ktui.views.base import Cell, Document, Line, Style
+from ktui.views.shared import gangs_of
 
 What = Literal[
     "goes",
@@ -49,14 +50,14 @@ def fates(cluster: Cluster, devices: Iterable[DeviceId], taint: DeviceTaint) -> 
     return tuple(_fate(pods[key], taint, delays[key]) for key in sorted(pods))
 
 
-def fate_lines(found: Iterable[Fate], taint: DeviceTaint, now: float) -> Iterable[Line]:
-    """A line a pod: its name, its gang, and what becomes of it."""
+def fate_lines(cluster: Cluster, found: Iterable[Fate], taint: DeviceTaint, now: float) -> Iterable[Line]:
+    """A line a pod: its name, its gangs, and what becomes of it."""
     added = parse_time(taint.time_added)
     for fate in found:
         words = _words(fate, None if added is None else added + (fate.after or 0) - now)
         yield (
             Cell(f"{fate.pod.namespace}/{fate.pod.name}  "),
-            Cell(f"{fate.pod.group}  " if fate.pod.group else "", "dim"),
+            Cell(f"{gangs}  " if (gangs := ", ".join(gangs_of(cluster, fate.pod))) else "", "dim"),
             Cell(words, _STYLES[fate.what]),
         )
 

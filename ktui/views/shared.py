@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final, cast
 from ktui.cluster.gangs import display_name
 from ktui.cluster.joins import pod_group
 from ktui.cluster.lineage import TreeKey
+from ktui.cluster.sources import gang_source, object_key
 from ktui.cluster.state import Cluster
 from ktui.cluster.stems import Step
 from ktui.model.meta import Key, Object
@@ -98,7 +99,13 @@ def object_at(cluster: Cluster, step: Step) -> Object | None:
 
 def gang_or_pod(cluster: Cluster, pod: Pod) -> str:
     """Whose a pod is: its gang's name as people say it, the pod's own where it has no gang."""
-    return display_name(cluster, (pod.namespace, pod.group)) if pod.group else pod.name
+    return next(iter(gangs_of(cluster, pod)), pod.name)
+
+
+def gang_documents(pods: Iterable[Pod]) -> list[dict[str, str]]:
+    """The gangs of these pods, each once, by name."""
+    found = sorted({key for pod in pods for key in pod_group(pod)})
+    return [{"name": object_key(key)[1], "source": gang_source(key)} for key in found]
 
 
 def device_text(device: DeviceId) -> str:

@@ -122,7 +122,7 @@ class TaintsView:
         sections = [
             Section(f"Taint {_text(taint)}", about),
             Section(f"Devices ({len(devices)})", tuple((Cell(device_full(d)),) for d in devices[:200])),
-            Section(f"Pods that use them ({len(hit)})", tuple(fate_lines(hit[:200], taint, now))),
+            Section(f"Pods that use them ({len(hit)})", tuple(fate_lines(cluster, hit[:200], taint, now))),
         ]
         return tuple(section for section in sections if section.lines)
 

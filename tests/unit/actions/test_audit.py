@@ -204,5 +204,5 @@ def test_a21_a_short_write_is_an_error(tmp_path: Path, monkeypatch: pytest.Monke
 async def test_a22_the_pods_that_go_are_named(tmp_path: Path) -> None:
     from ktui.diagnose.blast import Blast, PodHit
 
-    plan = structs.replace(await _plan(tmp_path), blast=Blast((PodHit(("ml", "p0"), "u", 0, "g"),)))
+    plan = structs.replace(await _plan(tmp_path), blast=Blast((PodHit(("ml", "p0"), "u", 0),)))
     assert _record(plan)["podsDeleted"] == ["ml/p0"]

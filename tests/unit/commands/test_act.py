@@ -273,7 +273,9 @@ class TestJson:
             "path": RULES,
             "before": "no taint",
             "after": "example.com/xid=79:NoExecute",
-            "podsDeleted": [{"namespace": "ml", "name": "train-0", "gang": "train", "afterSeconds": 0}],
+            "podsDeleted": [
+                {"namespace": "ml", "name": "train-0", "gang": "train", "gangSource": "podgroup", "afterSeconds": 0}
+            ],
             "gangs": [{"namespace": "ml", "name": "train", "running": 2, "left": 1, "minCount": 2}],
             "claims": [{"namespace": "ml", "name": "c0"}],
             "pendingGangs": [],

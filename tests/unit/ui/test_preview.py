@@ -32,7 +32,7 @@ def words(shown: Preview) -> list[str]:
 
 
 def hit(count: int, *, tolerating: int = 0) -> Plan:
-    deleted = tuple(PodHit(("ml", f"train-{number}"), "", after=60 * number, gang="") for number in range(count))
+    deleted = tuple(PodHit(("ml", f"train-{number}"), "", after=60 * number) for number in range(count))
     return replace(PLAN, blast=Blast(deleted=deleted, tolerating=tuple(("ml", f"calm-{n}") for n in range(tolerating))))
 
 
