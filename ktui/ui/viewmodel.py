@@ -60,30 +60,35 @@ class ViewModel:
 
     def invalidate(self, keys: Iterable[RowKey]) -> None:
         """These rows may have changed, appeared or gone. Those that were painted come first."""
-        changed = dict.fromkeys(keys)
-        self._made.difference_update(changed)
-        self._doubted |= self._rows.keys() & changed.keys()
+        changed = keys if isinstance(keys, set) else set(keys)
+        self._made -= changed
+        self._doubted |= self._rows.keys() & changed
         self._backlog.add(changed)
         self._backlog.prefer(self._rows.keys())
 
     def reread(self, kinds: frozenset[str]) -> None:
-        """Any of these kinds can be read now, or no longer: compute again what shows something of them."""
+        """Any of these kinds can be read now, or no longer: find out again what follows from them."""
         view = self.view
-        if self.parted is not None:
+        if isinstance(view, Parted):
             self._reading = kinds if self._backlog.through else self._reading | kinds
             self.invalidate(self.index.keys())
-            self._find(self.parted.keys_reading(self._cluster, self._reading))
+            self._find(view.keys_reading(self._cluster, self._reading))
         elif kinds.intersection((*view.kinds, *view.joins)) or (isinstance(view, Tree) and view.reads(kinds)):
-            self.invalidate(self.index.keys())
-            self._find(self._keys())
+            if self._large is not None:
+                self._doubted.update(self._rows)
+                self._work_out(self.column, descending=self.descending, anew=True)
+            else:
+                self.invalidate(self.index.keys())
+                self._find(self._keys())
 
     def refigure(self) -> None:
         """Other figures of what is used: painted rows are made anew when they are looked at, the others only where the order
         follows from figures."""
-        if any(column.needs for column in self.view.columns):
+        columns = self.view.columns
+        if any(column.needs for column in columns):
             self._rows.clear()
-            if any(self.view.columns[index.column].needs for index in self._indexes):
-                self.invalidate(self.index.keys())
+            if columns[self.column].needs:
+                self._work_out(self.column, descending=self.descending, anew=True)
 
     @property
     def hidden(self) -> frozenset[int]:
@@ -242,17 +247,18 @@ class ViewModel:
 
     def sort_by(self, column: int, *, descending: bool) -> None:
         """Order by a column. A large view stays as it is until the new order is worked out."""
-        if self.view.columns[column].needs:
-            self.invalidate(self.index.keys())  # rows that were made have figures of long ago
         if self._large is None or column == self.column:
             self._indexes[-1].sort_by(column, descending=descending)
-            return
-        self._next = None
-        if column == self.index.column:
-            self.index.sort_by(column, descending=descending)
         else:
-            self._next = RowIndex(self.view.columns, column, descending=descending)
-            self._next.narrow(self.index.filter)
+            figures = bool(self.view.columns[column].needs)  # rows that were made have those of then
+            self._work_out(column, descending=descending, anew=figures)
+
+    def _work_out(self, column: int, *, descending: bool, anew: bool) -> None:
+        """The order of a column, beside the one that is shown; `anew` from rows as they are now."""
+        if anew:
+            self._made.clear()
+        self._next = RowIndex(self.view.columns, column, descending=descending)
+        self._next.narrow(self.index.filter)
         self._look_again()
 
     def _look_again(self) -> None:

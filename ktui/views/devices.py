@@ -81,13 +81,17 @@ class DevicesView:
         Column("driver", "DRIVER", 12, 2, priority=1),
     )
 
-    places: ClassVar[Mapping[str, Callable[[DeviceId, Device], SortValue]]] = {
-        "pool": lambda key, _: key[1],
-        "device": lambda key, _: key[2],
-        "model": lambda key, device: model_of(device, key[0]),
-        "numa": lambda key, device: numa_of(device, key[0]),
-        "memory": lambda key, device: _amount_of_memory(device, key[0]),
-        "driver": lambda key, _: key[0],
+    places: ClassVar[Mapping[str, Callable[[Cluster, DeviceId], SortValue]]] = {
+        "pool": lambda _, key: key[1],
+        "device": lambda _, key: key[2],
+        "model": lambda cluster, key: model_of(_published(cluster, key), key[0]),
+        "numa": lambda cluster, key: numa_of(_published(cluster, key), key[0]),
+        "memory": lambda cluster, key: _amount_of_memory(_published(cluster, key), key[0]),
+        "util": lambda cluster, key: _figures(cluster, key)[0],
+        "used": lambda cluster, key: _figures(cluster, key)[1],
+        "temperature": lambda cluster, key: _figures(cluster, key)[2],
+        "xid": lambda cluster, key: _figures(cluster, key)[3],
+        "driver": lambda _, key: key[0],
     }
 
     def keys(self, cluster: Cluster) -> Iterable[DeviceId]:
@@ -99,10 +103,9 @@ class DevicesView:
 
     def place(self, cluster: Cluster, key: RowKey, column: str) -> Place | None:
         device = cast("DeviceId", key)
-        published = cluster.device(device)
-        if published is None and device not in cluster.claims_by_device:
+        if cluster.device(device) is None and device not in cluster.claims_by_device:
             return None
-        return Place(self.places[column](device, published.device if published else _UNPUBLISHED))
+        return Place(self.places[column](cluster, device))
 
     def row(self, cluster: Cluster, key: RowKey) -> Row | None:
         info = device_info(cluster, cast("DeviceId", key))
@@ -254,6 +257,17 @@ def numa_of(device: Device, driver: str) -> str:
 def memory_of(device: Device, driver: str) -> str:
     amount = parse_quantity(_capacity(device, driver))
     return format_bytes(amount) if amount is not None else ""
+
+
+def _published(cluster: Cluster, key: DeviceId) -> Device:
+    found = cluster.device(key)
+    return found.device if found is not None else _UNPUBLISHED
+
+
+def _figures(cluster: Cluster, key: DeviceId) -> tuple[SortValue, SortValue, SortValue, SortValue]:
+    pool, published = cluster.pool(key[:2]), cluster.device(key)
+    node = (published.node if published else "") or (pool.node if pool else "")
+    return gpu_sort(gpu_usage(cluster, node, key))
 
 
 def _amount_of_memory(device: Device, driver: str) -> float:

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from msgspec import structs
 
 from ktui.cluster.state import Cluster
 from ktui.model.frame import Changed
 from ktui.model.meta import ObjectMeta
-from ktui.model.pod import Pod
+from ktui.model.pod import Container, ContainerClaim, Pod, PodClaim, Resources
 from ktui.model.usage import ContainerUsage, MetricsServed, PodsReport, PodUsage, UsageMeta
 from ktui.ui import ordered, viewmodel
 from ktui.ui.rowindex import Filter
@@ -23,6 +24,10 @@ from ktui.views.registry import VIEWS
 from tests.ui.world import changed, everything_live, gang, phase, pod, pool
 
 NUMBERS = st.integers(0, 11)
+CLAIMING: dict[str, Any] = {
+    "resource_claims": (PodClaim(name="gpu", resource_claim_name="nobody-made-it"),),
+    "containers": (Container(name="main", resources=Resources(claims=(ContainerClaim(name="gpu"),))),),
+}
 PHASES = st.sampled_from(["Running", "Pending", "Failed", "Succeeded"])
 TEXTS = st.sampled_from(["", "p-1", "RUN", "g-2 ", "failed", "node-1"])
 
@@ -49,7 +54,8 @@ class History(RuleBasedStateMachine):
     def pod(self, number: int, now: str, uid: str = "") -> Pod:
         self.version += 1
         node = f"node-{number % 3}" if now == "Running" else ""
-        return pod(f"p-{number}", gang=f"g-{number % 3}", node=node, phase=now, version=self.version, uid=uid)
+        made = pod(f"p-{number}", gang=f"g-{number % 3}", node=node, phase=now, version=self.version, uid=uid)
+        return made if number % 2 else structs.replace(made, spec=structs.replace(made.spec, **CLAIMING))
 
     def apply(self, frame: Changed) -> None:
         dirty = self.cluster.apply(frame)
@@ -74,10 +80,10 @@ class History(RuleBasedStateMachine):
         meta = ObjectMeta(name=piece.name, uid=piece.metadata.uid, resource_version=str(self.version))
         self.apply(changed("ResourceSlice", "MODIFIED", type(piece)(metadata=meta, spec=piece.spec)))
 
-    @rule(seen=st.booleans())
-    def lose_or_find_a_source(self, seen: bool) -> None:
-        self.cluster.apply(phase("ResourceClaim", "watching" if seen else "no-access"))
-        self.model.reread(frozenset(("ResourceClaim",)))
+    @rule(kind=st.sampled_from(["ResourceClaim", "Pod", "PodGroup"]), seen=st.booleans())
+    def lose_or_find_a_source(self, kind: str, seen: bool) -> None:
+        self.cluster.apply(phase(kind, "watching" if seen else "no-access"))
+        self.model.reread(frozenset((kind,)))
 
     @rule(number=NUMBERS, cpu=st.integers(1, 900))
     def measure(self, number: int, cpu: int) -> None:
@@ -106,7 +112,7 @@ class History(RuleBasedStateMachine):
 
     @rule(position=NUMBERS)
     def mark(self, position: int) -> None:
-        self.model.work(lambda: True)
+        self.finish()
         if position < len(self.model.index):
             self.model.move_to(position)
             self.model.toggle_mark()
@@ -174,5 +180,6 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 TestPods = History.TestCase
 TestDevices = DevicesHistory.TestCase
 TestGangs = GangsHistory.TestCase
-for _case in (TestPods, TestDevices, TestGangs):
-    _case.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+TestPods.settings = TestDevices.settings = TestGangs.settings = settings(
+    max_examples=40, stateful_step_count=30, deadline=None
+)

@@ -7,10 +7,11 @@ import pytest
 from ktui.cluster.dirty import Entity
 from ktui.cluster.state import Cluster
 from ktui.model.meta import Key
-from ktui.model.usage import ContainerUsage, MetricsServed, PodsReport, PodUsage, UsageMeta
+from ktui.model.usage import ContainerUsage, GpusReport, GpuUsage, MetricsServed, PodsReport, PodUsage, UsageMeta
 from ktui.views.base import Large
 from ktui.views.registry import VIEWS
 from tests.ui import world
+from tests.unit.cluster.test_usage import NOW, device, state
 
 LARGE = {name: view for name, view in VIEWS.items() if isinstance(view, Large)}
 MOMENTS = [("xid79", 40.0), ("xid79", 0.0), ("pending", 60.0), ("shared-claims", 60.0), ("extended-resources", 60.0)]
@@ -56,3 +57,18 @@ def test_what_is_gone_has_no_place(name: Entity) -> None:
     key = ("gpu.example.com", "node-1", "gpu-9") if name == "devices" else ("research", "gone")
     assert view.row(cluster, key) is None
     assert all(view.place(cluster, key, column) is None for column in view.places)
+
+
+def test_a_devices_place_follows_its_figures() -> None:
+    view, cluster = LARGE["devices"], state(device("gpu-0", uuid="GPU-a"), device("gpu-1"))
+    cluster.measure(
+        GpusReport("node-1", NOW, (GpuUsage("GPU-a", utilization=5.0, memory_used=7, temperature=40.0, last_xid=79),))
+    )
+    ids = [column.id for column in view.columns]
+    for key in view.keys(cluster):
+        row = view.row(cluster, key)
+        assert row is not None
+        for column in ("util", "used", "temperature", "xid"):
+            place = view.place(cluster, key, column)
+            assert place is not None
+            assert place.value == row.sort[ids.index(column)]
