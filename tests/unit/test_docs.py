@@ -18,6 +18,7 @@ from ktui.views.registry import VIEWS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PERFORMANCE = (ROOT / "docs/performance.md").read_text(encoding="utf-8")
 JSON = (ROOT / "docs/json.md").read_text(encoding="utf-8")
 WATCHED = sorted({kind for view in VIEWS.values() for kind in (*view.kinds, *view.joins)})
 
@@ -42,6 +43,14 @@ def test_the_readme_names_every_resource_that_is_watched() -> None:
     permissions = README[README.index("### Permissions") : README.index("### Settings")]
     for kind in WATCHED:
         assert KINDS[kind].plural in permissions, kind
+
+
+def test_which_source_serves_which_views() -> None:
+    for name in (name for name in WATCHED if not KINDS[name].program):
+        shown = [view.id for view in VIEWS.values() if name in (*view.kinds, *view.joins) and name not in view.unseen]
+        detailed = [view.id for view in VIEWS.values() if name in view.unseen]
+        cells = (name, ", ".join(shown) or "–", ", ".join(detailed) or "–")
+        assert re.search(r"^\| " + r" +\| ".join(map(re.escape, cells)) + r" +\|$", PERFORMANCE, re.MULTILINE), cells
 
 
 @pytest.mark.parametrize("words", [GangState, Cause, DeviceState], ids=["gang states", "causes", "device states"])
