@@ -138,8 +138,11 @@ class Connection:
         kind = KINDS.get(kind_name(type_)) or self.served.owner(type_)
         if kind is not None:
             self._add_everywhere(kind)
+            return
+        self._unserved.append(type_)
+        if self._discovery.want(type_.group):
+            self._host.rediscover.set()
         else:
-            self._unserved.append(type_)
             self._take(unserved(type_))
 
     def _add(self, kind: Kind, namespace: str, selector: str) -> None:

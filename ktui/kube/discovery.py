@@ -1,8 +1,8 @@
 """What a cluster serves: API discovery and the choice of a version for each kind.
 
 Aggregated discovery (KEP-3352) gives everything in two requests, with ETags; servers or proxies that do not know it get the older
-one, a request a group version, for our groups only. A group that is stale or fails keeps its last good answer: a broken
-aggregated API must not make a kind disappear.
+one, a request a group version, for our groups only and for those of owners that turn up. A group that is stale or fails keeps its
+last good answer: a broken aggregated API must not make a kind disappear.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ Collections = dict[OwnerType, Collection]
 
 class Served(Struct, frozen=True):
     """`stale` holds groups whose present answer is missing or declared stale, for which the last good one is used.
-    `collections` has everything that can be listed and watched, by type; nothing where discovery is not aggregated."""
+    `collections` has everything that can be listed and watched, by type; of older discovery what is in the groups that were
+    asked for."""
 
     git_version: str
     groups: Groups
@@ -94,7 +95,16 @@ class Discovery:
         self._tries = tries
         self._kinds = tuple(kinds)
         self._documents = {"/api": _Remembered(), "/apis": _Remembered()}
+        self._unasked: frozenset[str] = frozenset()  # groups that older discovery names, and that nobody wanted yet
+        self._wanted: set[str] = set()
         self.served: Served | None = None
+
+    def want(self, group: str) -> bool:
+        """Ask for this group as well from now on; whether that may tell of more than is known."""
+        if group not in self._unasked:
+            return False
+        self._wanted.add(group)
+        return True
 
     async def refresh(self) -> Served:
         """The present answer. Raises KtuiError when there is none; `served` is then the last one, with every group stale."""
@@ -133,33 +143,44 @@ class Discovery:
             return remembered.groups, remembered.stale, dict(remembered.collections)
         host = self._transport.target.host
         if "apidiscovery" not in answer.headers.get("Content-Type", ""):
-            return (*await self._legacy(root, answer), {})
+            return await self._legacy(root, answer)
         document = decoded(_DiscoveryList, answer, host)
         (groups, stale), collections = _aggregated(document), _collections(document)
         self._documents[root] = _Remembered(answer.headers.get("ETag", ""), groups, stale, collections)
         return groups, stale, dict(collections)
 
-    async def _legacy(self, root: str, answer: Response) -> tuple[Groups, frozenset[str]]:
-        host = self._transport.target.host
-        if root == "/api":
-            served = {("", version) for version in decoded(_Versions, answer, host).versions}
-        else:
-            listed = decoded(_GroupList, answer, host)
-            served = {(group.name, each.version) for group in listed.groups for each in group.versions}
+    async def _legacy(self, root: str, answer: Response) -> tuple[Groups, frozenset[str], Collections]:
         groups: Groups = {}
+        collections: Collections = {}
         stale: set[str] = set()
-        wanted = {(kind.group, version) for kind in self._kinds for version in kind.versions}
-        for group, version in sorted(wanted & served):
+        for group, version in self._to_ask(root, answer):
             try:
                 path = f"/apis/{group}/{version}" if group else f"/api/{version}"
-                resources = decoded(_ResourceList, await self._ask(path), host).resources
+                resources = decoded(_ResourceList, await self._ask(path), self._transport.target.host).resources
             except ApiError as error:
                 if error.status != 404:  # 404: withdrawn between the two requests
                     stale.add(group)
                 continue
             listable = frozenset((version, each.name) for each in resources if "list" in each.verbs)
             groups[group] = groups.get(group, frozenset()) | listable
-        return groups, frozenset(stale)
+            for each in resources:
+                if {"list", "watch"} <= set(each.verbs):
+                    _collect(collections, OwnerType(group, each.kind), each.name, version, namespaced=each.namespaced)
+        return groups, frozenset(stale), collections
+
+    def _to_ask(self, root: str, answer: Response) -> list[tuple[str, str]]:
+        """Groups with their versions, in the server's order of preference."""
+        host = self._transport.target.host
+        if root == "/api":
+            served = [("", version) for version in decoded(_Versions, answer, host).versions]
+        else:
+            listed = decoded(_GroupList, answer, host)
+            served = [(group.name, each.version) for group in listed.groups for each in group.versions]
+        ours = {(kind.group, version) for kind in self._kinds for version in kind.versions}
+        asked = [each for each in served if each in ours or each[0] in self._wanted]
+        if root == "/apis":
+            self._unasked = frozenset(group for group, _ in served if group not in self._wanted)
+        return asked
 
 
 class _Remembered(Struct, frozen=True):
@@ -222,6 +243,8 @@ class _GroupList(Wire, frozen=True):
 
 class _LegacyResource(Wire, frozen=True):
     name: str = ""
+    kind: str = ""
+    namespaced: bool = False
     verbs: tuple[str, ...] = ()
 
 
@@ -253,7 +276,10 @@ def _collections(document: _DiscoveryList) -> Collections:
                 if resource.response_kind is None or not {"list", "watch"} <= set(resource.verbs or ()):
                     continue
                 type_ = OwnerType(group.metadata.name, resource.response_kind.kind)
-                before = found.get(type_)
-                versions = (*before.versions, each.version) if before else (each.version,)
-                found[type_] = Collection(resource.resource, versions, resource.scope == "Namespaced")
+                _collect(found, type_, resource.resource, each.version, namespaced=resource.scope == "Namespaced")
     return found
+
+
+def _collect(found: Collections, type_: OwnerType, plural: str, version: str, *, namespaced: bool) -> None:
+    before = found.get(type_)
+    found[type_] = Collection(plural, (*before.versions, version) if before else (version,), namespaced)

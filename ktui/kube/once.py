@@ -33,7 +33,8 @@ async def read_once(
     Kinds that are not served or not allowed are told by their state; anything else that goes wrong is raised. What owns objects
     of the kinds that are `followed` is read as well.
     """
-    served = await Discovery(transport).refresh()
+    discovery = Discovery(transport)
+    served = await discovery.refresh()
     owners, found = Owners(followed), dict[OwnerType, None]()
 
     def see(frame: Frame) -> None:
@@ -48,6 +49,8 @@ async def read_once(
                 only = picked if picked is not None and picked.kind == kind.name else None
                 tasks.create_task(_read(transport, served, kind, namespace, see, only))
         wanted = []
+        if [type_ for type_ in found if served.owner(type_) is None and discovery.want(type_.group)]:
+            served = await discovery.refresh()
         for type_ in found:
             owner = KINDS.get(kind_name(type_)) or served.owner(type_)
             if owner is None:

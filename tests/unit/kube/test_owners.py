@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from ktui.cluster.state import Cluster
 from ktui.demo import apiserver
@@ -17,6 +18,7 @@ from ktui.model.frame import Frame, Listed
 from ktui.model.kinds import KINDS, Kind, kind_at, kind_name
 from ktui.model.meta import Object
 from ktui.model.owner import Owner, OwnerType, named_type
+from tests.faults import Fault
 from tests.unit import builders as b
 from tests.unit.kube.harness import StaticCredentials, fast, rig, transport_to
 
@@ -141,6 +143,57 @@ async def test_discovery_knows_where_owners_are() -> None:
     assert (kind.plural, kind.versions, kind.namespaced) == ("jobsets", ("v1alpha2", "v1alpha1"), True)
     assert served.version(kind) == "v1alpha2"
     assert served.owner(OwnerType("example.com", "Nothing")) is None
+
+
+class _NotAggregated(Fault):
+    """A server, or a proxy before it, that knows older discovery only."""
+
+    async def before(self, request: web.Request) -> web.StreamResponse | None:
+        if "apidiscovery" not in request.headers.get("Accept", ""):
+            return None
+        if request.path == "/api":
+            return web.json_response({"kind": "APIVersions", "versions": ["v1"]})
+        versions = {"scheduling.k8s.io": ["v1beta1"], JOBSET.group: ["v1alpha2", "v1alpha1"], TRAINJOB.group: ["v1"]}
+        groups = [
+            {"name": name, "versions": [{"version": version} for version in found]}
+            for name, found in {**versions, "other.example.com": ["v1"]}.items()
+        ]
+        return web.json_response({"kind": "APIGroupList", "groups": groups})
+
+
+@pytest.mark.usefixtures("custom")
+async def test_without_aggregated_discovery_groups_of_owners_are_asked_for_one_by_one() -> None:
+    """Issue 6, item 1: from the reference's group, no other."""
+    cluster = Cluster()
+    async with rig(pods=0, serves=SERVES) as r, transport_to(r.server.url, timers=fast()) as transport:
+        r.faults.script("GET *", _NotAggregated(), repeat=True)
+        fill(r.server)
+        await read_once(transport, ("Workload",), "", cluster.apply)
+        assert owners(cluster) == [("TrainJob", "t", True), ("JobSet", "s", True)]
+        (stream,) = cluster.streams_of((JOBSET.name,))
+        assert stream.source.path == "/apis/jobset.x-k8s.io/v1alpha2/jobsets"
+        assert not r.faults.asked("* /apis/other.example.com*")
+
+
+@pytest.mark.usefixtures("custom")
+async def test_a_live_connection_asks_older_discovery_again_for_an_owner_that_turns_up() -> None:
+    async with rig(pods=0, serves=SERVES) as r:
+        r.faults.script("GET *", _NotAggregated(), repeat=True)
+        await r.live(kinds=("Workload",))
+        assert not r.faults.asked("GET /apis/jobset.x-k8s.io*")
+        fill(r.server)
+        await r.view.until(lambda: r.view.names(JOBSET.name) == {"s"} and r.view.names(TRAINJOB.name) == {"t"})
+
+
+async def test_a_group_that_older_discovery_does_not_name_is_said_to_be_missing() -> None:
+    cluster = Cluster()
+    async with rig(pods=0) as r, transport_to(r.server.url, timers=fast()) as transport:
+        r.faults.script("GET *", _NotAggregated(), repeat=True)
+        spec = {"controllerRef": {"apiGroup": "nowhere.example.com", "kind": "Job", "name": "s"}}
+        r.server.create("Workload", {"metadata": {"name": "w", "namespace": "ml"}, "spec": spec})
+        await read_once(transport, ("Workload",), "", cluster.apply)
+    (stream,) = cluster.streams_of(("Job.nowhere.example.com",))
+    assert stream.phase == "absent"
 
 
 def listed(*objects: Object) -> Frame:
