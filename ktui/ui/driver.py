@@ -110,7 +110,7 @@ class PatientDriver(LinuxDriver):
             self.canvas = Canvas(console.color_system, erases=_erases())
         self._cursor, self._synchronised = cursor, synchronised
         self.canvas.resize(*size)
-        _draw(self.canvas, update)
+        draw(self.canvas, update)
         if self._flow is not None and self._flow.is_far:
             self._look_again(_GATHER)
         else:
@@ -264,7 +264,8 @@ def _forget_option_keys() -> None:
         del known[sequence]
 
 
-def _draw(canvas: Canvas, update: CompositorUpdate) -> None:
+def draw(canvas: Canvas, update: CompositorUpdate) -> None:
+    """What the compositor has drawn anew."""
     if isinstance(update, LayoutUpdate):
         for y, strips in enumerate(update.strips, update.region.y):
             x = update.region.x

@@ -11,15 +11,19 @@ from contextlib import contextmanager
 from functools import partial
 
 import pytest
+from textual._compositor import CompositorUpdate
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 from ktui.turns import TURNS
 from ktui.ui.app import KtuiApp
+from ktui.ui.canvas import Canvas
+from ktui.ui.driver import draw
 from ktui.ui.widgets.bar import Bar
 from ktui.ui.widgets.table import RowTable
 
-from .screen import lines, running, shows, wait_for
-from .world import ScriptedOpener, everything_live, gang, pod
+from .screen import lacks, lines, running, shows, wait_for
+from .world import ScriptedOpener, degraded, everything_live, gang, pod
 
 SIZE = (200, 50)
 SLICE = 0.002  # seconds of other work without a turn for keys
@@ -164,3 +168,34 @@ async def test_a_key_is_answered_before_long_work_goes_on(monkeypatch: pytest.Mo
         first = await _slices(app, "k", TURNS.give_way)
         assert first <= 1
         assert turn_by_turn > first
+
+
+async def test_a_detail_is_right_in_the_first_frame_that_has_it() -> None:
+    """Widgets are told of a new size only after the frame in which they have it; lines of old widths would be sent, and again."""
+    async with running(ScriptedOpener(degraded().frames), SIZE, view="pods") as (app, pilot):
+        await shows(pilot, "25 pods")
+        await pilot.press("enter")
+        await shows(pilot, "Containers")
+        await pilot.press("escape")
+        await lacks(pilot, "Containers")
+        app.refresh()
+        sizes: list[int] = []
+        canvas = Canvas()
+        canvas.resize(*SIZE)
+        display = KtuiApp._display
+
+        def shown(self: KtuiApp, screen: Screen[None], update: object) -> None:
+            display(self, screen, update)
+            if isinstance(update, CompositorUpdate):
+                draw(canvas, update)
+                sizes.append(len(canvas.changes()))
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(KtuiApp, "_display", shown)
+            await wait_for(pilot, lambda: bool(sizes), "all of the screen")
+            sizes.clear()
+            await pilot.press("enter")
+            await shows(pilot, "Containers", "esc back")
+            await pilot.pause(0.2)
+        assert max(sizes) > 2_000
+        assert max(sizes) > 0.9 * sum(sizes)

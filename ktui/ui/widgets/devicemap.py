@@ -160,9 +160,9 @@ class DeviceMap(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         self._model.move_to(position)
         here, page, top = self._model.locate_cursor(), self.size.height - 1, self.scroll_offset.y
         if here < top:
-            self.scroll_to(y=here, animate=False, immediate=True)
+            self.scroll_to(y=here, animate=False)
         elif page > 0 and here >= top + page:
-            self.scroll_to(y=here - page + 1, animate=False, immediate=True)
+            self.scroll_to(y=here - page + 1, animate=False)
         self.update()
 
 

@@ -33,7 +33,7 @@ class Pager(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         self._source = lines
         self._break()
         if not keep_place:
-            self.scroll_to(y=0, animate=False, immediate=True)
+            self.scroll_to(y=0, animate=False)
         self.refresh()
 
     @property
@@ -57,12 +57,9 @@ class Pager(Painted, ScrollView, can_focus=True, inherit_bindings=False):
             return (line,)
         return wrap(line, self._width)
 
-    def on_resize(self) -> None:
-        if self.line_width != self._width:
-            self._break()
-            self.refresh()
-
     def render_line(self, y: int) -> Strip:
+        if self.line_width != self._width:
+            self._break()  # now, not when it is told of its new size: that is after the frame in which it has it
         position = self.scroll_offset.y + y
         line = self._lines[position] if position < len(self._lines) else ()
         pieces = [Piece(cell.text, self.ink(cell.style)) for cell in line]
@@ -71,4 +68,4 @@ class Pager(Painted, ScrollView, can_focus=True, inherit_bindings=False):
     def move(self, how: str) -> None:
         """Scroll: `how` is the second part of a "move." command."""
         top = target(how, self.scroll_offset.y, self.size.height - 1, len(self._lines))
-        self.scroll_to(y=top, animate=False, immediate=True)
+        self.scroll_to(y=top, animate=False)

@@ -54,6 +54,7 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         self._model: ViewModel | None = None
         self._placeholder: tuple[Line, ...] = ()
         self._placed: tuple[Placed, ...] = ()
+        self._width = 0  # of the lines that are drawn
         self._hidden: frozenset[int] = frozenset()
         self._headings: tuple[Heading, ...] = ()
         self._drawn: dict[int, Shown | Heading | None] = {}  # by screen line, as last drawn
@@ -145,8 +146,9 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
     def _forget(self) -> None:
         self._drawn.clear()
         self._strips.clear()
+        self._width = self.line_width
         self._hidden = self._model.hidden if self._model else frozenset()
-        self._placed = place(self._model.view.columns, self.line_width - _GUTTER, self._hidden) if self._model else ()
+        self._placed = place(self._model.view.columns, self._width - _GUTTER, self._hidden) if self._model else ()
 
     def _fit_size(self, rows: int) -> None:
         """Tell the scroll bar how many lines there are, without the layout of the whole screen that the public way costs."""
@@ -162,6 +164,8 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         width = self.line_width
+        if width != self._width:
+            self._forget()  # now, not when it is told of its new size: that is after the frame in which it has it
         if y == 0:
             return self._title(width)
         if self._model is None:
@@ -256,7 +260,7 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
     # --- events ---
 
     def on_resize(self) -> None:
-        self.redraw()
+        self.update()
         self._scroll_to_cursor()
 
     def notify_style_update(self) -> None:
@@ -311,9 +315,9 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         self._fit_size(len(lines))
         line, first = lines.line_of(lines.cursor), lines.first_of(lines.cursor)
         if first < top:
-            self.scroll_to(y=first, animate=False, immediate=True)
+            self.scroll_to(y=first, animate=False)
         elif page and line >= top + page:
-            self.scroll_to(y=line - page + 1, animate=False, immediate=True)
+            self.scroll_to(y=line - page + 1, animate=False)
 
     @property
     def _page(self) -> int:
