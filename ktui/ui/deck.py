@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ktui.cluster.dirty import Dirty, Entity
+from ktui.model.kinds import KINDS
 from ktui.ui.rowindex import Filter
 from ktui.ui.session import Session
 from ktui.ui.viewmodel import ViewModel
@@ -16,6 +17,10 @@ from ktui.views.base import View
 
 if TYPE_CHECKING:
     from ktui.ui.mapmodel import MapModel
+
+_MANY = 10_000
+"""Changed devices of which the triage is not told one by one: a hundred thousand keys, of which it wants next to none, are a
+fifth of a second."""
 
 
 class Deck:
@@ -61,7 +66,10 @@ class Deck:
         if changes.streams:
             self._rebase(self._changed_sight())
         for view, model in self._models.items():
-            model.invalidate(getattr(changes, view))
+            if model.parted is not None and len(changes.devices) > _MANY:
+                model.reread(frozenset(KINDS))
+            else:
+                model.invalidate(getattr(changes, view))
             if changes.figures:
                 model.refigure()
         if self.map is not None:

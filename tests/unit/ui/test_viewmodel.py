@@ -5,10 +5,14 @@ from __future__ import annotations
 import random
 
 import pytest
+from msgspec.structs import replace
 
+from ktui.cluster.dirty import Dirty
 from ktui.cluster.state import Cluster
 from ktui.model.frame import Frame
 from ktui.model.pod import Pod
+from ktui.model.resourceslice import ResourceSlice
+from ktui.ui import deck as deck_module
 from ktui.ui.deck import Deck
 from ktui.ui.mapmodel import MapModel
 from ktui.ui.rowindex import Filter
@@ -175,6 +179,10 @@ def test_the_maps_cursor_follows_its_pool() -> None:
     assert model.cursor == ("gpu.example.com", "n2")
 
 
+def newer(piece: ResourceSlice, version: int) -> ResourceSlice:
+    return replace(piece, metadata=replace(piece.metadata, resource_version=str(version)))
+
+
 def deck(*frames: Frame) -> tuple[Deck, ScriptedFeed]:
     feeds: list[ScriptedFeed] = []
 
@@ -210,6 +218,29 @@ def test_a_view_is_filtered_when_it_is_shown() -> None:
     made.show("pods")
     made.model.work(always)
     assert len(made.model.index) == 2
+
+
+@pytest.mark.parametrize("many", [0, 10_000])
+def test_of_many_changed_devices_the_triage_finds_out_by_itself(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that are sick, that are sick no longer, and that are gone."""
+    monkeypatch.setattr(deck_module, "_MANY", many)
+    if not many:
+        monkeypatch.setattr(Dirty, "triage", None)  # which is not asked for
+    made, feed = deck(*example())
+    made.show("triage")
+    made.model.work(always)
+    slices = ((pool(f"node-{n}", 8, tainted=2) for n in range(1, 5)), (pool("node-1", 8),), ())
+    for version, published in enumerate(slices, 300):
+        frame = listed("ResourceSlice", *(newer(piece, version) for piece in published))
+        feed.give(replace(frame, resource_version=str(version)))
+        changes = made.session.take_changes()
+        assert changes is not None
+        assert changes.devices
+        made.take(changes)
+        made.model.work(always)
+        state = made.session.cluster
+        rows = {key for key in made.model.view.keys(state) if made.model.view.row(state, key) is not None}
+        assert set(made.model.index.keys()) == rows
 
 
 def test_settled_means_that_every_first_list_is_in() -> None:
