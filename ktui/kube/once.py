@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Iterable
 from functools import partial
+from typing import Final
 
 from ktui.errors import KtuiError
 from ktui.kube.discovery import Discovery, Served
@@ -17,6 +18,12 @@ from ktui.kube.transport import Transport
 from ktui.model.frame import Frame, Listed, Source, StreamState
 from ktui.model.kinds import KINDS, Kind, kind_name
 from ktui.model.owner import OwnerType
+
+ROUTINE: Final = ("Scheduled", "Pulling", "Pulled", "Created", "Started", "Killing")
+"""Reasons of events that say of a pod that all goes as usual: most of the events that a busy cluster has. No row, diagnosis or
+finding shows them, so commands leave them out; the screens, where a person reads all events of a pod, do not."""
+
+_LEFT_OUT: Final = {"Event": {"fieldSelector": ",".join(f"reason!={reason}" for reason in ROUTINE)}}
 
 
 async def read_once(
@@ -135,7 +142,7 @@ async def _read(
 ) -> None:
     version = served.version(kind)
     source = _source(served, kind, namespace, picked)
-    selection = picked.query if picked is not None else {}
+    selection = picked.query if picked is not None else _LEFT_OUT.get(kind.name, {})
     if version is None:
         sink(StreamState(source, "absent", kind.enable or f"this cluster does not serve {kind.resource}"))
         return

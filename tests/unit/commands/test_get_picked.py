@@ -17,12 +17,15 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from ktui.cluster.dirty import Entity
+from ktui.cluster.gangs import gang_keys
 from ktui.cluster.moment import Stream
 from ktui.cluster.state import Cluster
-from ktui.commands import get, labels
+from ktui.commands import labels
 from ktui.commands.source import Filled
+from ktui.kube.once import ROUTINE
 from ktui.kube.owners import Owners
 from ktui.kube.picked import Picked
+from ktui.model.event import Event
 from ktui.model.frame import Frame, Listed, Source, StreamState
 from ktui.model.kinds import kind_name
 from ktui.model.meta import Object
@@ -51,9 +54,16 @@ def read(name: str, kinds: Iterable[str] | None, picked: Picked | None = None) -
     for kind in wanted:
         for stream in known.streams_of((kind,)):
             frame = _frame(known, stream, picked if picked is not None and picked.kind == kind else None)
-            found.apply(frame)
+            found.apply(frame if kinds is None else _without_routine(frame))
             wanted += [owner for type_ in owners.see(frame) if (owner := kind_name(type_)) not in wanted]
     return Filled(found, now, "")
+
+
+def _without_routine(frame: Frame) -> Frame:
+    if not isinstance(frame, Listed):
+        return frame
+    told = tuple(obj for obj in frame.items if not isinstance(obj, Event) or obj.reason not in ROUTINE)
+    return structs.replace(frame, items=told)
 
 
 def _frame(known: Cluster, stream: Stream, picked: Picked | None) -> Frame:
@@ -72,15 +82,15 @@ def _covers(source: Source, picked: Picked | None, obj: Object) -> bool:
     return (not picked.name or picked.name == obj.name) and labels.parse(picked.labels)(obj.metadata.labels or {})
 
 
-def answer(ktui: Ktui, name: str, *arguments: str, narrowed: bool) -> Ran:
+def answer(ktui: Ktui, name: str, *arguments: str, narrowed: bool, command: str = "get") -> Ran:
     """Of a cluster like the recorded one: narrowed as the command asks, or of everything."""
 
-    def fill(_: object, kinds: tuple[str, ...], *, picked: Picked | None, **__: object) -> Filled:
+    def fill(_: object, kinds: tuple[str, ...], *, picked: Picked | None = None, **__: object) -> Filled:
         return read(name, kinds, picked) if narrowed else read(name, None)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(get, "fill", fill)
-        return ktui("get", *arguments)
+        patch.setattr(f"ktui.commands.{command}.fill", fill)
+        return ktui(command, *arguments)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -89,6 +99,17 @@ def answer(ktui: Ktui, name: str, *arguments: str, narrowed: bool) -> Ran:
 def test_what_is_not_asked_for_changes_nothing(ktui: Ktui, name: str, resource: Entity, form: str) -> None:
     everything, asked = (answer(ktui, name, resource, "-o", form, narrowed=narrowed) for narrowed in (False, True))
     assert asked == everything
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize("name", PATHS)
+def test_no_diagnosis_rests_on_routine_events(ktui: Ktui, name: str, form: str) -> None:
+    for namespace, gang in list(gang_keys(whole(name)[0]))[:8]:
+        arguments = (f"{namespace}/{gang.rpartition(':')[2]}", "-o", form)
+        everything, asked = (
+            answer(ktui, name, *arguments, narrowed=narrowed, command="why") for narrowed in (False, True)
+        )
+        assert asked == everything
 
 
 def _selecting() -> st.SearchStrategy[tuple[str, str, str]]:

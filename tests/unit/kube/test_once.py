@@ -12,7 +12,8 @@ from ktui.demo.access import Attributes, User
 from ktui.demo.apiserver import SERVES_1_37, ApiServer
 from ktui.errors import KtuiError
 from ktui.kube.failures import ApiError
-from ktui.kube.once import first_error, read_once, read_widely
+from ktui.kube.once import ROUTINE, first_error, read_once, read_widely
+from ktui.model.event import Event
 from ktui.model.kinds import KINDS
 from tests.faults import Answer, Busy, Drop, Faults, status_body
 from tests.unit.kube.harness import StaticCredentials, fast, pod, transport_to
@@ -139,6 +140,21 @@ async def test_without_a_time_to_wait_it_is_told_at_once() -> None:
     faults.script(f"GET {PODS}", Answer(503, "no healthy upstream", "text/plain"), repeat=True)
     assert "503 no healthy upstream" in await told(faults)
     assert len(faults.asked(f"GET {PODS}")) == 1
+
+
+async def test_of_events_those_that_say_that_all_is_well_are_left_out() -> None:
+    cluster, faults = Cluster(), Faults()
+    async with ApiServer(middlewares=[faults.middleware]) as at:
+        for number, reason in enumerate((*ROUTINE, "FailedScheduling", "Preempted")):
+            about = {"kind": "Pod", "namespace": "ml", "name": "a"}
+            at.create(
+                "Event",
+                {"metadata": {"name": f"e{number}", "namespace": "ml"}, "involvedObject": about, "reason": reason},
+            )
+        async with transport_to(at.url, timers=fast()) as transport:
+            await read_once(transport, ("Event",), "", cluster.apply)
+    assert {event.reason for event in cluster.all(Event)} == {"FailedScheduling", "Preempted"}
+    assert cluster.sees_all("Event")
 
 
 async def test_a_list_that_expires_between_its_pages_begins_anew() -> None:
