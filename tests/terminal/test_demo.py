@@ -131,7 +131,7 @@ def test_what_pods_and_gpus_use_is_on_the_screen(tmp_path: Path) -> None:
         screen.press("3", "f")
         screen.see(r"gpu-node-04 +gpu-3 +unhealthy .* 0% .* 79 +research/embed")
         screen.press("m")
-        screen.see(r"gpu-node-05 +8 of 8 .* \d+% [0-9.]+Gi \d+C")
+        screen.see(r"gpu-node-05 +8 of 8 +\d+% +[0-9.]+Gi +\d+C ")
         screen.press("q")
         assert screen.ended() == 0
 
