@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
-from typing import Literal, NamedTuple
+from collections.abc import Iterator
+from typing import Final, Literal, NamedTuple
 
 from ktui.cluster.allocation import holders, users
 from ktui.cluster.counters import used_up
@@ -15,7 +15,9 @@ from ktui.cluster.taints import EffectiveTaint, taints_of, worst
 from ktui.model.claim import AllocationResult, ResourceClaim
 from ktui.model.meta import Key
 from ktui.model.pod import Pod
-from ktui.model.resourceslice import DeviceId, PoolId
+from ktui.model.resourceslice import DeviceId
+
+_PAUSE: Final = 1_000  # devices that are looked at in vain at one go: a millisecond or two
 
 DeviceState = Literal[
     "free",
@@ -72,17 +74,20 @@ class DeviceInfo(NamedTuple):
 
 
 def device_ids(cluster: Cluster) -> Iterator[DeviceId]:
-    """All devices: published ones by pool, and allocated ones that are published no longer. The state may change meanwhile."""
+    """All devices: published ones by pool, and allocated ones that are published no longer."""
+    return (device for device in device_ids_in_turn(cluster) if device is not None)
+
+
+def device_ids_in_turn(cluster: Cluster) -> Iterator[DeviceId | None]:
+    """The same, between other things: None wherever many were looked at in vain. The state may change meanwhile."""
     for pool in cluster.pools():
         for name in pool.devices:
             yield (*pool.id, name)
-    yield from _unpublished(cluster)
-
-
-def _unpublished(cluster: Cluster) -> list[DeviceId]:
-    """Allocated devices that no current slice has. At one go: of a hundred thousand there is most often none."""
-    published: dict[PoolId, Container[str]] = {pool.id: pool.devices for pool in cluster.pools()}
-    return [device for device in cluster.claims_by_device.values() if device[2] not in published.get(device[:2], ())]
+    for count, device in enumerate(list(cluster.claims_by_device.values()), 1):
+        if cluster.device(device) is None:
+            yield device
+        elif count % _PAUSE == 0:
+            yield None
 
 
 def device_info(cluster: Cluster, device: DeviceId) -> DeviceInfo | None:

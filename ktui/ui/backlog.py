@@ -21,7 +21,7 @@ class Backlog:
     def __init__(self, wants: Callable[[RowKey], bool]) -> None:
         self._wants = wants
         self._single: dict[RowKey, None] = {}
-        self._stages: deque[tuple[Iterator[RowKey], Callable[[RowKey], bool]]] = deque()
+        self._stages: deque[tuple[Iterator[RowKey | None], Callable[[RowKey], bool]]] = deque()
         self._left = 0  # of the keys in tables, as far as that can be told
 
     def add(self, keys: Iterable[RowKey]) -> None:
@@ -32,8 +32,9 @@ class Backlog:
         for key in keys & self._single.keys():
             self._single[key] = self._single.pop(key)
 
-    def begin(self, tables: Iterable[Iterable[RowKey]], about: int) -> None:
-        """Instead of the pass that was under way, this one: over one table after the other, `about` so many keys."""
+    def begin(self, tables: Iterable[Iterable[RowKey | None]], about: int) -> None:
+        """Instead of the pass that was under way, this one: over one table after the other, `about` so many keys. A table may
+        have None for the next key where that takes a while to be found."""
         self._stages = deque((iter(table), self._wants) for table in tables)
         self._left = about
 
@@ -64,6 +65,8 @@ class Backlog:
     def _of_table(self, most: int) -> Iterator[RowKey]:
         table, wanted = self._stages[0]
         for looked_at, key in enumerate(table, 1):
+            if key is None:
+                return
             if wanted(key):
                 self._left -= 1
                 most -= 1

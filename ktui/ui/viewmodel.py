@@ -15,6 +15,7 @@ from typing import cast
 
 from ktui.cluster.state import Cluster
 from ktui.cluster.usage import offers
+from ktui.model.kinds import KINDS
 from ktui.ui.backlog import Backlog
 from ktui.ui.rowindex import Filter, RowIndex
 from ktui.ui.treeindex import TreeIndex, above_of, root_of
@@ -138,10 +139,12 @@ class ViewModel:
             return True
         return self._next is not None and key not in self._next
 
-    def _keys(self) -> Iterable[RowKey]:
+    def _keys(self) -> Iterable[RowKey | None]:
+        if self.parted is not None:
+            return self.parted.keys_reading(self._cluster, frozenset(KINDS))
         return self._large.keys_unsorted(self._cluster) if self._large else self.view.keys(self._cluster)
 
-    def _find(self, keys: Iterable[RowKey]) -> None:
+    def _find(self, keys: Iterable[RowKey | None]) -> None:
         """Take in what there is no row of yet; where that is more than a screenful, the first of them first."""
         if isinstance(keys, Collection):
             first = heapq.nsmallest(_TOP, keys) if not self.index.total else ()

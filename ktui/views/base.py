@@ -176,8 +176,8 @@ class Parted(View, Protocol):
         """How many things were looked at, part by part."""
         ...
 
-    def keys_reading(self, cluster: Cluster, kinds: frozenset[str]) -> Iterable[RowKey]:
-        """The keys, out of all, whose rows show something of one of the kinds."""
+    def keys_reading(self, cluster: Cluster, kinds: frozenset[str]) -> Iterable[RowKey | None]:
+        """The keys, out of all, whose rows show something of one of the kinds; None wherever many were looked at in vain."""
         ...
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple, cast
 
 from ktui.cluster.census import census_of
-from ktui.cluster.devices import DeviceInfo, device_ids, device_info, may_be_in_trouble
+from ktui.cluster.devices import DeviceInfo, device_ids_in_turn, device_info, may_be_in_trouble
 from ktui.cluster.dirty import TriageKey
 from ktui.cluster.gangs import Gang, display_name, gang, gang_keys
 from ktui.cluster.pools import Pool
@@ -87,10 +87,10 @@ class TriageView:
 
     def keys(self, cluster: Cluster) -> Iterable[TriageKey]:
         yield from (("gangs", key) for key in sorted(gang_keys(cluster)))
-        yield from _device_keys(cluster)
+        yield from (key for key in _device_keys(cluster) if key is not None)
         yield from (("autoscalers", key) for key in sorted(cluster.stores["HorizontalPodAutoscaler"].objects))
 
-    def keys_reading(self, cluster: Cluster, kinds: frozenset[str]) -> Iterable[TriageKey]:
+    def keys_reading(self, cluster: Cluster, kinds: frozenset[str]) -> Iterable[TriageKey | None]:
         if kinds.intersection((*gangs.VIEW.kinds, *gangs.VIEW.joins)):
             yield from (("gangs", key) for key in sorted(gang_keys(cluster)))
         if kinds.intersection((*devices.VIEW.kinds, *devices.VIEW.joins)):
@@ -186,10 +186,10 @@ def _split(key: RowKey) -> TriageKey:
     return cast("TriageKey", key)
 
 
-def _device_keys(cluster: Cluster) -> Iterable[TriageKey]:
+def _device_keys(cluster: Cluster) -> Iterable[TriageKey | None]:
     yield from (("pools", pool_id) for pool_id in list(cluster.slices_by_pool.values()))
     yield from (("taints", ("rule", name)) for _, name in sorted(cluster.stores["DeviceTaintRule"].objects))
-    yield from (("devices", device) for device in device_ids(cluster))
+    yield from (("devices", device) if device is not None else None for device in device_ids_in_turn(cluster))
 
 
 def _need(cluster: Cluster, key: RowKey) -> _Need | None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from ktui.cluster.devices import DeviceInfo, device_ids, device_info
+from ktui.cluster import devices
+from ktui.cluster.devices import DeviceInfo, device_ids, device_ids_in_turn, device_info
 from ktui.cluster.health import Health, device_health, pod_health
 from ktui.cluster.state import Cluster
 from ktui.model.frame import StreamPhase
@@ -73,6 +74,18 @@ def test_a_device_that_nobody_knows() -> None:
 )
 def test_D10_states(objects: list[Object], state: str) -> None:
     assert info(*objects).state == state
+
+
+def test_of_many_devices_that_are_published_and_held_it_is_said_that_they_were_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(devices, "_PAUSE", 2)
+    names = [f"gpu-{number}" for number in range(6)]
+    held = [b.claim(name, [b.result(name)]) for name in (*names, "gone")]
+    cluster = b.cluster_of(b.piece("s", names, nodeName="node-1"), *held)
+    found = [*map(b.one_device, names), None, None, None, b.one_device("gone")]
+    assert list(device_ids_in_turn(cluster)) == found
+    assert list(device_ids(cluster)) == [device for device in found if device is not None]
 
 
 def test_an_unhealthy_device_is_unhealthy_though_tainted() -> None:
