@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from textual import events
-from textual.geometry import Region, Size
+from textual.geometry import Region
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
-from textual.widget import Widget
 
 from ktui.model.resourceslice import PoolId
 from ktui.ui.glyphs import Glyphs
@@ -18,6 +16,7 @@ from ktui.ui.mapmodel import MapModel
 from ktui.ui.paint import Piece, strip
 from ktui.ui.widgets.moves import target
 from ktui.ui.widgets.painted import Painted
+from ktui.ui.widgets.scrolled import Scrolled
 from ktui.views.base import Cell, Style
 from ktui.views.devicemap import MapCell, MapLine
 from ktui.views.usage import FLEET_WIDTH
@@ -54,7 +53,7 @@ class _Shown(NamedTuple):
     figures: tuple[Cell, ...] | None = None  # None where no line has any
 
 
-class DeviceMap(Painted, ScrollView, can_focus=True, inherit_bindings=False):
+class DeviceMap(Scrolled):
     """Lines on demand, as in the table. The last line of the widget is the legend."""
 
     class Opened(Message):
@@ -74,10 +73,7 @@ class DeviceMap(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         """Draw the lines that look different, no others."""
         if self._model is None or not self.is_attached:
             return
-        size = Size(self.line_width, len(self._model.pools) + 1)
-        if size != self.virtual_size:
-            self.set_reactive(Widget.virtual_size, size)
-            self._scroll_update(size)
+        self.fit_lines(len(self._model.pools) + 1)
         for y in range(self.size.height - 1):
             if self._lines.get(y) != self._shown(y):
                 self.refresh(Region(0, y, self.line_width, 1))
@@ -158,11 +154,8 @@ class DeviceMap(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         if self._model is None:
             return
         self._model.move_to(position)
-        here, page, top = self._model.locate_cursor(), self.size.height - 1, self.scroll_offset.y
-        if here < top:
-            self.scroll_to(y=here, animate=False)
-        elif page > 0 and here >= top + page:
-            self.scroll_to(y=here - page + 1, animate=False)
+        here = self._model.locate_cursor()
+        self.bring_into_view(here, here, self.size.height - 1)
         self.update()
 
 

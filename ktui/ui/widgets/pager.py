@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textual.geometry import Size
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
-from textual.widget import Widget
 
 from ktui.ui.paint import Piece, strip
 from ktui.ui.widgets.moves import target
-from ktui.ui.widgets.painted import Painted
+from ktui.ui.widgets.scrolled import Scrolled
 from ktui.ui.wrap import wrap
 from ktui.views.base import Line
 
 
-class Pager(Painted, ScrollView, can_focus=True, inherit_bindings=False):
+class Pager(Scrolled):
     """Scrolls up and down; long lines go on below."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
@@ -44,12 +41,8 @@ class Pager(Painted, ScrollView, can_focus=True, inherit_bindings=False):
     def _break(self) -> None:
         self._width = self.line_width
         self._lines = [broken for line in self._source for broken in self._broken(line)]
-        size = Size(self._width, len(self._lines))
-        if size != self.virtual_size:
-            self.set_reactive(Widget.virtual_size, size)
-            self._scroll_update(size)
-            if self.styles.auto_dimensions:  # in a dialog it is as high as its text
-                self.refresh(layout=True)
+        if self.fit_lines(len(self._lines)) and self.styles.auto_dimensions:  # in a dialog it is as high as its text
+            self.refresh(layout=True)
 
     def _broken(self, line: Line) -> tuple[Line, ...]:
         """Most lines of 100,000 fit, and are not looked at closely."""

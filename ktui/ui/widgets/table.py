@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from textual import events
-from textual.geometry import Region, Size
+from textual.geometry import Region
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
-from textual.widget import Widget
 
 from ktui.ui.columns import GAP, Placed, place
 from ktui.ui.lines import Heading, Lines, Shown
@@ -22,7 +20,7 @@ from ktui.ui.safe import cell_width, fit, odd_name
 from ktui.ui.treeindex import depth_of
 from ktui.ui.viewmodel import ViewModel
 from ktui.ui.widgets.moves import target
-from ktui.ui.widgets.painted import Painted
+from ktui.ui.widgets.scrolled import Scrolled
 from ktui.ui.wrap import wrap
 from ktui.views.base import Cell, Column, Line, Row, RowKey, Style
 
@@ -31,7 +29,7 @@ _STRIPS = 512  # painted lines kept: several screens
 _NAME_COLUMNS = frozenset(("namespace", "name", "gang", "node", "pool", "device", "pod", "claim"))
 
 
-class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
+class RowTable(Scrolled):
     """Rows of one view on the line API. The first line is the header and does not scroll. Where a view has parts, there is a
     heading above each, on which the cursor never stands."""
 
@@ -101,7 +99,7 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
     def clear(self, placeholder: Sequence[Line]) -> None:
         """Show no view, and `placeholder` in its place."""
         self._model, self._placeholder, self._headings = None, tuple(placeholder), ()
-        self._fit_size(0)
+        self.fit_lines(1)
         self.redraw()
 
     def set_placeholder(self, lines: Sequence[Line]) -> None:
@@ -123,7 +121,7 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
             self._forget()
             self.refresh()
         lines, top = self._lines(self._model), self.scroll_offset.y
-        self._fit_size(len(lines))
+        self.fit_lines(len(lines) + 1)  # and the title
         empty = not len(self._model.index)
         if empty != self._was_empty:
             self._was_empty = empty
@@ -149,13 +147,6 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
         self._width = self.line_width
         self._hidden = self._model.hidden if self._model else frozenset()
         self._placed = place(self._model.view.columns, self._width - _GUTTER, self._hidden) if self._model else ()
-
-    def _fit_size(self, rows: int) -> None:
-        """Tell the scroll bar how many lines there are, without the layout of the whole screen that the public way costs."""
-        size = Size(self.line_width, rows + 1)
-        if size != self.virtual_size:
-            self.set_reactive(Widget.virtual_size, size)
-            self._scroll_update(size)
 
     def _lines(self, model: ViewModel) -> Lines:
         return Lines(model, self._headings, self._now())
@@ -311,13 +302,9 @@ class RowTable(Painted, ScrollView, can_focus=True, inherit_bindings=False):
     def _scroll_to_cursor(self) -> None:
         if self._model is None:
             return
-        lines, page, top = self._lines(self._model), self._page, self.scroll_offset.y
-        self._fit_size(len(lines))
-        line, first = lines.line_of(lines.cursor), lines.first_of(lines.cursor)
-        if first < top:
-            self.scroll_to(y=first, animate=False)
-        elif page and line >= top + page:
-            self.scroll_to(y=line - page + 1, animate=False)
+        lines = self._lines(self._model)
+        self.fit_lines(len(lines) + 1)  # and the title
+        self.bring_into_view(lines.first_of(lines.cursor), lines.line_of(lines.cursor), self._page)
 
     @property
     def _page(self) -> int:
