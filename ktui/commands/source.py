@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ktui.cluster.state import Cluster
 from ktui.errors import UsageError
@@ -16,6 +16,9 @@ from ktui.kube.picked import Picked
 from ktui.model.kinds import KINDS
 from ktui.model.usage import Wanted
 from ktui.ui.safe import safe
+
+if TYPE_CHECKING:  # a recording is read without what talks to a cluster
+    from ktui.kube.gate import Hold
 
 
 class Filled(NamedTuple):
@@ -102,6 +105,7 @@ async def _from_cluster(
     namespace = "" if all_of_them else target.namespace
     followed = STEMS if trees else ()
     async with open_transport(wish, target) as transport:
+        transport.gate.on_wait = _say_why_it_takes
         try:
             if everywhere:
                 await read_widely(transport, kinds, target.namespace, cluster.apply)
@@ -112,3 +116,9 @@ async def _from_cluster(
         except BaseExceptionGroup as group:
             raise first_error(group) or group from None
     return Filled(cluster, time.time(), namespace, measured=measure is not None)
+
+
+def _say_why_it_takes(hold: Hold) -> None:
+    """Who looks at an empty terminal for a minute would think that nothing happens. What cannot be waited for is an error."""
+    if hold.firm:
+        print(f"ktui: {safe(hold.message, 300)}", file=sys.stderr)

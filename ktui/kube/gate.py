@@ -35,7 +35,8 @@ class Hold(Struct, frozen=True):
 
 class Gate:
     def __init__(self, timers: Timers, clock: Clock, *, syncs: int = 4, rate: float = 5.0, burst: int = 10) -> None:
-        """`syncs` first lists at once; `rate` lists a second after a `burst` (client-go's QPS and burst)."""
+        """`syncs` first lists at once; `rate` lists a second after a `burst` (client-go's QPS and burst). `on_wait` is told once
+        of each time that the host is waited for."""
         self._timers = timers
         self._clock = clock
         self._syncs = asyncio.Semaphore(syncs)
@@ -48,6 +49,7 @@ class Gate:
         self._trying = False
         self._spread_until = 0.0
         self.hold: Hold | None = None
+        self.on_wait: Callable[[Hold], object] = lambda _: None
 
     @asynccontextmanager
     async def sync_slot(self) -> AsyncIterator[None]:
@@ -129,9 +131,12 @@ class Gate:
     def _set(self, seconds: float, message: str, *, firm: bool, phase: StreamPhase = "waiting") -> None:
         until = self._clock.monotonic() + seconds
         # Answers to requests that were already under way must not shorten what another one was told.
-        if self.hold is None or until > self.hold.until or phase != self.hold.phase:
+        before = self.hold
+        if before is None or until > before.until or phase != before.phase:
             self.hold = Hold(until, message, phase, firm)
             self._wake()
+            if before is None or before.until <= self._clock.monotonic():
+                self.on_wait(self.hold)
 
     def _wake(self) -> None:
         self._changed.set()

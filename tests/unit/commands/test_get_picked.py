@@ -30,6 +30,7 @@ from ktui.model.frame import Frame, Listed, Source, StreamState
 from ktui.model.kinds import kind_name
 from ktui.model.meta import Object
 from ktui.views.registry import VIEWS
+from tests.faults import Busy
 from tests.recordings import PATHS, cluster_at
 
 from .test_act import Shell, shell
@@ -190,6 +191,12 @@ async def test_one_pod_is_asked_for_by_its_name_and_no_node_or_event_for_a_table
     assert not [path for path in asked if path.endswith(("/nodes", "/events"))]
     namespaced = [path for path in asked if path.rsplit("/", 1)[-1] in ("pods", "resourceclaims", "podgroups")]
     assert all("/namespaces/lab/" in path for path in namespaced)
+
+
+async def test_who_has_to_wait_is_told_why(at: Shell) -> None:
+    at.server.faults.script("list *", Busy(retry_after=1))
+    ended = await at.run("get", "pods", "-o", "name")
+    assert ended == (0, "pod/blue-0\npod/red-0\n", "ktui: the server asks to wait 1 s\n")
 
 
 def test_a_name_that_no_object_can_have_stays_one_name() -> None:

@@ -223,6 +223,19 @@ async def test_an_old_answer_does_not_end_a_hold() -> None:
     assert gate.hold is not None
 
 
+async def test_of_each_wait_is_told_once() -> None:
+    """However many requests were under way when it began."""
+    gate, hands = _gate(retry_after_cap=60.0)
+    told: list[Hold] = []
+    gate.on_wait = told.append
+    for seconds in ("3", "5", "4"):
+        gate.asked_to_wait(ApiError(429, "", "", retry_after=seconds))
+    assert [hold.message for hold in told] == ["the server asks to wait 3 s"]
+    hands.now += 10
+    gate.asked_to_wait(ApiError(429, "", "", retry_after="7"))
+    assert [hold.message for hold in told[1:]] == ["the server asks to wait 7 s"]
+
+
 async def test_the_longest_wish_counts() -> None:
     gate, hands = _gate(retry_after_cap=60.0)
     gate.asked_to_wait(ApiError(429, "", "", retry_after="30"))
