@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 
 from ktui.ui.app import KtuiApp
 from ktui.ui.commands import VIEW_NUMBERS
+from ktui.ui.main.panes import Panes
 from ktui.ui.screens.main import MainScreen
 
 from .world import ScriptedOpener
@@ -25,6 +26,12 @@ def lines(app: KtuiApp) -> list[str]:
 
 def text(app: KtuiApp) -> str:
     return "\n".join(lines(app))
+
+
+def panes(app: KtuiApp) -> Panes:
+    """Of the main screen, which must be the one that is shown."""
+    assert isinstance(app.screen, MainScreen)
+    return app.screen.panes
 
 
 async def wait_for(pilot: Pilot[int], condition: Callable[[], bool], what: str = "") -> None:

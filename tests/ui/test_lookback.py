@@ -13,7 +13,7 @@ from ktui.recording import ring
 from ktui.recording.reader import Recording
 from ktui.ui.screens.main import MainScreen
 
-from .screen import lacks, running, shows, wait_for
+from .screen import lacks, panes, running, shows, wait_for
 from .test_recording import content, told
 from .world import NOW, TapedOpener, changed, example, phase, pod
 
@@ -63,9 +63,9 @@ async def test_esc_goes_back_one_thing_at_a_time_and_at_last_to_the_present() ->
         await pilot.press("B")
         await shows(pilot, "THE PAST", "llm-train")
         await pilot.press("enter")
-        await wait_for(pilot, lambda: app.screen.has_class("-detail"))
+        await wait_for(pilot, lambda: panes(app).opened)
         await pilot.press("escape")
-        await wait_for(pilot, lambda: not app.screen.has_class("-detail"))
+        await wait_for(pilot, lambda: not panes(app).opened)
         await shows(pilot, "THE PAST")
         await pilot.press("escape")
         await live(pilot)
@@ -75,12 +75,12 @@ async def test_the_past_has_its_timeline_and_keeps_the_map() -> None:
     opener = TapedOpener(example())
     async with running(opener, size=(130, 30)) as (app, pilot):
         await pilot.press("3", "m")
-        await wait_for(pilot, lambda: app.screen.has_class("-map"))
+        await wait_for(pilot, lambda: panes(app).on_map)
         opener.feed.moment = NOW + 30
         opener.feed.give(changed("Pod", "DELETED", pod("web-0", namespace="prod", node="cpu-node-0", version=2)))
         await pilot.press("B")
         await shows(pilot, "THE PAST", "gpu-node-1")
-        assert app.screen.has_class("-map")
+        assert panes(app).on_map
         await pilot.press("9")
         await shows(pilot, "deleted, was on cpu-node-0", "looked back")
         await pilot.press("home")

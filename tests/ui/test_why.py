@@ -13,7 +13,7 @@ from ktui.ui.app import KtuiApp
 from tests.scenarios import files
 from tests.unit.ui.payloads import PAYLOADS
 
-from .screen import lacks, lines, running, shows, text
+from .screen import lacks, lines, panes, running, shows, text
 from .world import Scene, ScriptedOpener, everything_live, gang, pod, recorded, source
 
 WIDE, NARROW = (120, 40), (80, 24)
@@ -154,7 +154,7 @@ async def test_w_means_nothing_where_nothing_waits() -> None:
         await pilot.press("3")
         await shows(pilot, "20 devices")
         await pilot.press("w")
-        assert not app.screen.has_class("-why")
+        assert not panes(app).why
         assert "w why" not in text(app)
 
 

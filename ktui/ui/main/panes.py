@@ -1,7 +1,8 @@
 """The widgets of the main screen: which of them are seen, which has the focus.
 
-Classes of the screen say what is seen, and `styles/main.tcss` reads them: `-detail` opened, `-why` it says why the row waits,
-`-map` in the table's place, `-filtering` a filter is typed, `-narrow` the detail takes all of the width, `-guided` with a hint.
+Classes say what is seen, and `styles/main.tcss` reads them. Of the body: `-detail` opened, `-why` it says why the row waits,
+`-map` in the table's place, `-narrow` the detail takes all of the width. Of the screen, where a change has all widgets styled
+anew: `-filtering` a filter is typed, `-guided` with a hint.
 """
 
 from __future__ import annotations
@@ -65,17 +66,17 @@ class Panes:
     @property
     def opened(self) -> bool:
         """The detail is open, of whatever row."""
-        return self._screen.has_class("-detail")
+        return self._body.has_class("-detail")
 
     @property
     def why(self) -> bool:
         """The detail says why the row waits."""
-        return self._screen.has_class("-why")
+        return self._body.has_class("-why")
 
     @property
     def on_map(self) -> bool:
         """The map stands where the table would be."""
-        return self._screen.has_class("-map")
+        return self._body.has_class("-map")
 
     @property
     def filtering(self) -> bool:
@@ -85,28 +86,28 @@ class Panes:
     @property
     def covered(self) -> bool:
         """The detail stands where the table would be."""
-        return self.opened and self._screen.has_class("-narrow")
+        return self.opened and self._body.has_class("-narrow")
 
     def clear(self) -> None:
         """Only the table is seen."""
-        self._screen.remove_class("-detail", "-map", "-why")
+        self._body.remove_class("-detail", "-map", "-why")
 
     def open_detail(self) -> None:
-        self._screen.add_class("-detail")
+        self._body.add_class("-detail")
         self.focus_rows()
 
     def toggle_why(self) -> None:
         """Open the detail for why the row waits, or close it."""
-        self._screen.set_class(not self.why, "-why", "-detail")
+        self._body.set_class(not self.why, "-why", "-detail")
         self.focus_rows()
 
     def close_detail(self) -> None:
-        self._screen.remove_class("-detail", "-why")
+        self._body.remove_class("-detail", "-why")
         self.focus_rows()
 
     def close_why(self) -> None:
         """The detail stays, of the row itself."""
-        self._screen.remove_class("-why")
+        self._body.remove_class("-why")
 
     async def make_map(self) -> DeviceMap:
         """The map's modules are loaded when it is first asked for."""
@@ -120,12 +121,12 @@ class Panes:
     def show_map(self, model: MapModel) -> None:
         """In the table's place, once it is made."""
         if self.map is not None:
-            self._screen.add_class("-map")
+            self._body.add_class("-map")
             self.map.show(model)
             self.focus_rows()
 
     def close_map(self) -> None:
-        self._screen.remove_class("-map")
+        self._body.remove_class("-map")
         self.focus_rows()
 
     def open_filter(self) -> None:
@@ -143,7 +144,7 @@ class Panes:
 
     def fit(self, width: int) -> None:
         """The screen has so many columns."""
-        self._screen.set_class(width < WIDE, "-narrow")
+        self._body.set_class(width < WIDE, "-narrow")
 
     # --- focus ---
 
