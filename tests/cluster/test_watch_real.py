@@ -204,6 +204,7 @@ async def test_w36_a_tenant_sees_the_own_namespace(real_cluster: ControlPlane) -
         await view.until(lambda: view.phase("Node") == "no-access")
         await view.until(lambda: view.names("ResourceClaimTemplate"))
         assert {key[0] for key in view.content("ResourceClaimTemplate")} == {"ml2"}
+        await view.until(lambda: "watching" in view.phases("ResourceClaimTemplate"))
         live = {s.source.namespace for s in view.states("ResourceClaimTemplate") if s.phase == "watching"}
         assert live == {"ml2"}
 
