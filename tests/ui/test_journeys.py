@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import pytest
@@ -131,15 +133,15 @@ async def test_sorting_by_key_and_by_click() -> None:
     opener = ScriptedOpener(example())
     async with running(opener) as (app, pilot):
         await pilot.press("8")
-        await shows(pilot, "NAMESPACE▲")
+        await shows(pilot, "NAMESPAC▲")
         await pilot.press("s")
         await shows(pilot, "POD▲")
         await pilot.press("S")
         await shows(pilot, "POD▼")
         await pilot.click("#table", offset=(4, 0))
-        await shows(pilot, "NAMESPACE▲")
+        await shows(pilot, "NAMESPAC▲")
         await pilot.click("#table", offset=(4, 0))
-        await shows(pilot, "NAMESPACE▼")
+        await shows(pilot, "NAMESPAC▼")
         await pilot.click("#table", offset=(4, 3))
         await wait_for(pilot, lambda: lines(app)[6].startswith("▌"), "the cursor where it was clicked")
 
@@ -227,6 +229,27 @@ async def test_another_context_shows_nothing_of_the_one_before() -> None:
         await shows(pilot, "No pods.")
         assert "late" not in text(app)
         assert "llm-train" not in text(app)
+
+
+@pytest.mark.parametrize("reachable", [True, False])
+async def test_another_context_frees_the_session_before(reachable: bool) -> None:
+    """Without a collector that would find it by and by: of what is old it looks at nothing."""
+    opener = ScriptedOpener(example())
+    async with running(opener) as (_, pilot):
+        await shows(pilot, "llm-train")
+        await pilot.press("2", "8", "3")
+        await shows(pilot, "GPU")
+        gc.disable()
+        try:
+            there = weakref.ref(opener.sessions.pop().cluster)
+            opener.feeds.clear()
+            opener.failure = None if reachable else KtuiError("the context prod-us has no cluster")
+            await pilot.press("c")
+            await shows(pilot, "staging")
+            await pilot.press(*"us", "enter")
+            await wait_for(pilot, lambda: there() is None, "the session before is gone")
+        finally:
+            gc.enable()
 
 
 async def test_a_cluster_that_cannot_be_opened_says_why_and_is_tried_again() -> None:
