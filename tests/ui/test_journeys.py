@@ -238,7 +238,7 @@ async def test_another_context_frees_the_session_before(reachable: bool) -> None
     async with running(opener) as (_, pilot):
         await shows(pilot, "llm-train")
         await pilot.press("2", "8", "3")
-        await shows(pilot, "GPU")
+        await shows(pilot, "gpu-node-1")
         gc.disable()
         try:
             there = weakref.ref(opener.sessions.pop().cluster)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ktui.errors import KtuiError
+from ktui.ui.heap import sweep
 from ktui.ui.loading import load
 from ktui.ui.main.decks import WHAT_READS
 from ktui.ui.main.flusher import tell_of_recording
@@ -58,8 +59,10 @@ class Sessions:
     async def _open(self, context: str) -> None:
         """On failure say so; ctrl+r tries again."""
         self._leave()
+        is_another = self._feeding is not None
         if self._feeding is not None:
             self._feeding.cancel()
+            self._feeding = None
         self._decks.clear()
         self._context = context
         self.show_opening()
@@ -69,6 +72,9 @@ class Sessions:
         except KtuiError as error:
             self._showing.show_failure(str(error))
             return
+        finally:
+            if is_another:
+                sweep()
         self._decks.shown = self._decks.deck_of(session)
         self._showing.show_view(self._decks.view)
         self._flusher.await_rows()
