@@ -247,6 +247,10 @@ class ViewModel:
         for index in self._indexes:
             index.narrow(wanted)
         self._look_again()
+        if self._needs_rows:
+            self._backlog.add(self._rows.keys() - self._made)  # they are there already
+            if self._cursor in self.index:
+                self._take_in(self._cursor)  # whose row may pass: the cursor stays on it
 
     def sort_by(self, column: int, *, descending: bool) -> None:
         """Order by a column. A large view stays as it is until the new order is worked out."""

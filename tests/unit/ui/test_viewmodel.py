@@ -157,6 +157,20 @@ def test_the_cursor_of_an_empty_table_comes_back_to_its_row() -> None:
     assert model.cursor == ("research", "p-0003")
 
 
+def test_the_cursor_stays_on_its_row_where_a_filter_lets_it_pass_though_no_row_was_made() -> None:
+    model = ViewModel(VIEWS["pods"], cluster(listed("Pod", *pods(500))))
+    model.work(always)
+    model.move_to(300)
+    model.narrow(Filter(text="running"))
+    assert model.cursor == ("research", "p-0300")
+    for _ in range(3):
+        model.work(lambda: False)
+    assert 1 < len(model.index) < 500
+    assert model.cursor == ("research", "p-0300")
+    model.work(always)
+    assert model.locate_cursor() == 300
+
+
 def test_the_map_lists_pools_again_only_when_one_comes_or_goes() -> None:
     state = cluster(*everything_live(ResourceSlice=[pool("n0", 4), pool("n1", 4)]))
     model = MapModel(state)
