@@ -69,8 +69,8 @@ def _lines(plan: Plan, rehearsal: Rehearsal) -> list[Line]:
     ]
     for hit in blast.deleted[:_LISTED]:
         after = f"  after {hit.after}s" if hit.after else ""
-        of_gang = f"  {hit.gang_name}" if hit.gang_name else ""
-        lines.append((Cell(f"  {hit.key[0]}/{hit.key[1]}", "bad"), Cell(of_gang, "dim"), Cell(after, "dim")))
+        of_gang = f"  of {hit.gang_name}" if hit.gang_name else ""
+        lines.append((Cell(f"  {hit.key[0]}/{hit.key[1]}", "bad"), Cell(after, "dim"), Cell(of_gang, "dim")))
     if len(blast.deleted) > _LISTED:
         lines.append((Cell(f"  and {len(blast.deleted) - _LISTED} more", "bad"),))
     if blast.tolerating:

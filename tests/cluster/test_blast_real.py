@@ -80,14 +80,18 @@ class Person:
     def listed(self, namespace: str) -> dict[str, int]:
         """The pods that the dialog lists, and after how many seconds each goes."""
         lines = (
-            re.fullmatch(rf"\W*{namespace}/(\S+?)(?:  after (\d+)s)?\W*", t) for t in self._screen.text.splitlines()
+            re.fullmatch(rf"\W*{namespace}/(\S+?)(?:  after (\d+)s)?(?:  of \S+)?\W*", t)
+            for t in self._screen.text.splitlines()
         )
         return {line[1]: int(line[2] or 0) for line in lines if line is not None}
 
     def confirm(self) -> None:
         """As the dialog asks for it: with the words it wants to be typed, or with a yes."""
         asked = re.search(r"type  (\S+)  to confirm", self._screen.text)
-        self._screen.press(*((asked[1], "enter", "enter") if asked else "y"))
+        if asked:
+            self._screen.press(asked[1], "enter")
+            self._screen.see("enter again")
+        self._screen.press("enter" if asked else "y")
         self._screen.gone("server dry run")
 
     def back(self) -> None:

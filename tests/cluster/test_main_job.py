@@ -113,7 +113,9 @@ def test_gangs_devices_taint_untaint_and_recovery(plane: ControlPlane, tmp_path:
         screen.see(r"falls to 7 of 8")
         screen.see(r"server dry run +accepted")
         assert not [r for r in api.list(RULES) if r["metadata"]["name"].startswith("ktui-")], "a dry run stores nothing"
-        screen.press("llm-train", "enter", "enter")
+        screen.press("llm-train", "enter")
+        screen.see("enter again")
+        screen.press("enter")
         screen.see(rf"Taint {where}: done")
         wait_for(
             lambda: victim["name"] not in {p["metadata"]["name"] for p in _running(api, "llm-train")}, "the eviction"

@@ -22,6 +22,13 @@ def _filter(screen: Screen, text: str) -> None:
     screen.see(rf"· filter {text}")
 
 
+def _confirm(screen: Screen, words: str) -> None:
+    """Type what the dialog wants to be typed, and press its button."""
+    screen.press(words, "enter")
+    screen.see("enter again")
+    screen.press("enter")
+
+
 def _unfilter(screen: Screen) -> None:
     screen.press("esc")
     screen.gone("· filter")
@@ -55,7 +62,7 @@ def test_the_guided_incident_from_pending_to_recovered(release: str, part: str, 
         screen.press("example.com/xid", "tab", "79", "tab", "down", "tab", "Xid 79", "enter")
         screen.see(r"server dry run +accepted")
         screen.see(r"research/embed-sweep-1-")
-        screen.press(f"embed-sweep{part}", "enter", "enter")
+        _confirm(screen, f"embed-sweep{part}")
         screen.see(r"5/7 gpu-3 is unused and has been reset")
         screen.see(r"gpu-node-04 +gpu-3 +tainted")
         screen.press("U")
@@ -96,7 +103,7 @@ def test_a_gang_waits_for_a_device_with_a_forgotten_taint(tmp_path: Path) -> Non
         screen.see(f"Untaint {DEVICE}")
         screen.see(r"server dry run +accepted")
         screen.see("type +fan-service +to confirm")
-        screen.press("fan-service", "enter", "enter")
+        _confirm(screen, "fan-service")
         screen.see(r"5/5 llama-70b has its GPUs. esc drops the filter, 2: gangs")
         _unfilter(screen)
         screen.press("2")

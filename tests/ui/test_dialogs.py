@@ -93,6 +93,7 @@ async def test_the_right_word_enables_the_button_and_enter_in_the_field_does_not
         await pilot.press(*"llm-train")
         await wait_for(pilot, lambda: not app.screen.query_one("#confirm", Button).disabled, "the button")
         await pilot.press("enter")
+        await shows(pilot, "enter again:  Evict 1 pod")
         assert answers == []
         await pilot.press("enter")
         await wait_for(pilot, lambda: answers == [True], "the answer")

@@ -74,6 +74,13 @@ def _frames() -> list[Frame]:
     ]
 
 
+@pytest.fixture
+def short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others have their turn after each part of the work, however fast the machine is."""
+    monkeypatch.setattr(module, "_TURN", -1.0)
+
+
+@pytest.mark.usefixtures("short_turns")
 async def test_a_long_list_lets_others_have_their_turn_and_is_told_of_at_once() -> None:
     session, feed = _session()
     feed.give(Listed(SOURCE, "1", ()))
@@ -94,6 +101,7 @@ async def test_a_long_list_lets_others_have_their_turn_and_is_told_of_at_once() 
     assert session.take_changes() is None
 
 
+@pytest.mark.usefixtures("short_turns")
 async def test_a_long_first_list_is_told_of_as_it_is_taken_in() -> None:
     session, feed = _session()
     feed.give(_frames()[0])
@@ -120,6 +128,7 @@ async def test_going_elsewhere_drops_what_still_waits() -> None:
     assert session.take_changes() is not None
 
 
+@pytest.mark.usefixtures("short_turns")
 async def test_going_far_lets_others_have_their_turn_and_going_a_little_way_is_done_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -196,6 +205,7 @@ def test_the_next_look_is_after_a_second_at_most_and_each_time_if_it_takes_no_ti
     assert found == [rest > 0, False]
 
 
+@pytest.mark.usefixtures("short_turns")
 async def test_what_gangs_wait_for_is_not_looked_at_while_a_list_comes_in() -> None:
     session, feed, pieces = _waiting(_Clock())
     feed.give(_frames()[0])

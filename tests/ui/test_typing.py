@@ -9,7 +9,9 @@ from textual.keys import _character_to_key
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from ktui.model.resourceslice import DeviceTaint
 from ktui.ui.app import KtuiApp
+from ktui.ui.screens.forms import TaintForm
 from ktui.ui.session import Session
 
 from .screen import lacks, running, shows, wait_for
@@ -19,7 +21,7 @@ from .world import ScriptedOpener, example
 def burst(pilot: Pilot[int], *keys: str) -> None:
     """All at once, as a terminal gives what was pasted or typed ahead. A key with a name, or text."""
     for key in keys:
-        for character in (key,) if key in ("enter", "escape", "down") else key:
+        for character in (key,) if key in ("enter", "escape", "down", "tab") else key:
             name = _character_to_key(character) if len(character) == 1 else character
             pilot.app.post_message(Key(name, character if len(character) == 1 else None))
 
@@ -75,3 +77,16 @@ async def test_a_name_is_chosen_in_one_go_with_the_key_that_asks_for_it() -> Non
         burst(pilot, "8nprod", "enter")
         await shows(pilot, "namespace prod", "1 of ")
         assert app.focused is app.screen.query_one("#table")
+
+
+async def test_a_form_is_filled_in_in_one_go() -> None:
+    """What is chosen with an arrow is chosen, though the tab behind it moves the focus on."""
+    async with running(ScriptedOpener(example())) as (app, pilot):
+        await shows(pilot, "2 gangs")
+        form = TaintForm("gpu.example.com/node-1/gpu-0", "oncall")
+        app.push_screen(form)
+        await wait_for(pilot, lambda: app.focused is not None and app.focused.id == "form-key", "the form")
+        burst(pilot, "example.com/xid", "tab", "79", "tab", "down", "tab", "Xid 79", "enter")
+        await wait_for(pilot, lambda: form.taint is not None, "what was filled in")
+        assert form.taint == DeviceTaint(key="example.com/xid", value="79", effect="NoExecute")
+        assert form.reason == "Xid 79"

@@ -86,12 +86,15 @@ class ActionDialog(ModalScreen[bool]):
     @on(Input.Submitted)
     def _submitted(self) -> None:
         """Enter in the field moves on to the button; a pasted line end confirms nothing."""
-        button = self.query_one("#confirm", Button)
+        button, confirm = self.query_one("#confirm", Button), self._preview.confirm
+        if confirm is None:
+            return
         if not button.disabled:
-            button.focus()
-        elif self._preview.confirm is not None:
-            asked = content("that is not  ", Cell(self._preview.confirm, "accent"), "  - type it, or esc to leave:")
-            self.query_one("#dialog-ask", Static).update(asked)
+            self.set_focus(button)
+            asked = content("enter again:  ", Cell(self._preview.button, "accent"))
+        else:
+            asked = content("that is not  ", Cell(confirm, "accent"), "  - type it, or esc to leave:")
+        self.query_one("#dialog-ask", Static).update(asked)
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Final
 
 from textual import events
-from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.strip import Strip
 
 from ktui.ui.paint import Piece, strip
 from ktui.ui.widgets.painted import Painted
 
+_STEPS: Final = {"down": 1, "j": 1, "up": -1, "k": -1}
+
 
 class Choice(Painted, can_focus=True):
     """Up and down (or j and k) choose; `chosen` is the index. Texts are our own words."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move(1)", show=False),
-        Binding("up,k", "move(-1)", show=False),
-    ]
 
     def __init__(self, options: Sequence[str], chosen: int, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
@@ -39,8 +35,12 @@ class Choice(Painted, can_focus=True):
         pieces = [Piece(f"{sign} {self._options[y]}", self.ink("accent" if here else "", line))]
         return strip(pieces, self.size.width, self.ink(line=line), ascii_only=self.app.has_class("-ascii"))
 
-    def action_move(self, step: int) -> None:
-        self._choose(self.chosen + step)
+    def on_key(self, event: events.Key) -> None:
+        """Here, and not by a binding: those are looked up where the focus is by then, which a tab that is typed right behind has
+        moved on."""
+        if (step := _STEPS.get(event.key)) is not None:
+            event.stop()
+            self._choose(self.chosen + step)
 
     def on_click(self, event: events.Click) -> None:
         self._choose(event.y)
