@@ -54,7 +54,7 @@ def _install(api: Api, program: str) -> None:
 
 
 def _established(api: Api, name: str) -> bool:
-    conditions = api.get(f"{CRDS}/{name}").get("status", {}).get("conditions", [])
+    conditions = api.get(f"{CRDS}/{name}").get("status", {}).get("conditions") or ()  # null at first
     return any(c["type"] == "Established" and c["status"] == "True" for c in conditions)
 
 

@@ -48,7 +48,7 @@ def _install(api: Api) -> None:
         names.append(document["metadata"]["name"])
 
     def established(name: str) -> bool:
-        conditions = api.get(f"{CRDS}/{name}").get("status", {}).get("conditions", [])
+        conditions = api.get(f"{CRDS}/{name}").get("status", {}).get("conditions") or ()  # null at first
         return any(c["type"] == "Established" and c["status"] == "True" for c in conditions)
 
     wait_for(lambda: all(map(established, names)), "the owners' definitions")
