@@ -119,9 +119,14 @@ def summary(cluster: Cluster, glyphs: Glyphs) -> Line:
 def emptiness(view: View, cluster: Cluster, total: int, behind: int, now: float) -> tuple[Line, ...]:
     """What stands in a table without rows: why it is empty, and what would fill it.
 
-    `total` rows exist but do not pass the filter, `behind` more are not computed yet.
+    `total` rows exist but do not pass the filter; of `behind`, it is not known yet whether they exist or pass.
     """
     title = view.title.lower()
+    if total and behind:
+        return (
+            (Cell(f"None of {total:,} {title} passes the filter so far."),),
+            (Cell(f"{behind:,} are still to be looked at.", "dim"),),
+        )
     if total:
         return (
             (Cell(f"None of {total:,} {title} passes the filter."),),

@@ -313,7 +313,7 @@ class ViewModel:
             root = root_of(key)
             self.index.update([(root, self.view.row(self._cluster, root))])
             self.tree.reveal(key)
-        elif key not in self.index:
+        else:
             self._take_in(key)
         position = self.index.position(key)
         if position is not None:

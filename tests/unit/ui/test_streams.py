@@ -115,6 +115,8 @@ def test_kinds_of_programs_are_told_from_those_of_the_same_name() -> None:
 def test_rows_that_are_filtered_out_are_not_called_empty() -> None:
     said = words(emptiness(PODS, cluster(*everything_live(Pod=[pod("a")])), 1, 0, NOW))
     assert said[0] == "None of 1 pods passes the filter."
+    said = words(emptiness(PODS, cluster(*everything_live(Pod=[pod("a")])), 3, 2, NOW))
+    assert said == ["None of 3 pods passes the filter so far.", "2 are still to be looked at."]
 
 
 def test_the_summary_counts_live_sources() -> None:

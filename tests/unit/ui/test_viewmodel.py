@@ -171,6 +171,17 @@ def test_the_cursor_stays_on_its_row_where_a_filter_lets_it_pass_though_no_row_w
     assert model.locate_cursor() == 300
 
 
+def test_a_row_that_a_filter_lets_pass_is_gone_to_though_it_was_not_made() -> None:
+    model = ViewModel(VIEWS["pods"], cluster(listed("Pod", *pods(500))))
+    model.work(always)
+    model.narrow(Filter(text="running"))
+    assert model.go_to(("research", "p-0300"))
+    assert model.cursor == ("research", "p-0300")
+    model.narrow(Filter(text="failed"))
+    assert not model.go_to(("research", "p-0301"))
+    assert not model.go_to(("research", "nobody"))
+
+
 def test_the_map_lists_pools_again_only_when_one_comes_or_goes() -> None:
     state = cluster(*everything_live(ResourceSlice=[pool("n0", 4), pool("n1", 4)]))
     model = MapModel(state)
