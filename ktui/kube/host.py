@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import weakref
 from collections.abc import Callable
 
 from ktui.errors import KtuiError
 from ktui.kube.failures import ApiError
 from ktui.kube.login import NeedsLogin
 from ktui.kube.transport import Transport
+from ktui.model.parts import Names
 
 _log = logging.getLogger(__name__)
 
@@ -33,6 +35,15 @@ class Host:
         self._probing = asyncio.Lock()
         self._probed_at: float | None = None
         self._alive = True
+        self._names: Callable[[], Names | None] = lambda: None
+
+    def names(self) -> Names:
+        """Of the lists that are read now; whoever reads one keeps them until it is complete."""
+        names = self._names()
+        if names is None:
+            names = Names()
+            self._names = weakref.ref(names)
+        return names
 
     def new_epoch(self, finder: object) -> None:
         """Versions remembered so far mean nothing any more. `finder` is the stream that noticed; the others are to be told."""

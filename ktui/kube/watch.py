@@ -146,7 +146,7 @@ class Watcher:
         self._reporter.tell("listing", self._sync_message)
         clock = self._host.clock.monotonic
         staged: dict[Key, Object] = {}
-        parts = Parts()
+        parts = Parts(names=self._host.names())
         last_event_at = clock()
         pacing = Pacing(self._host)
         while True:

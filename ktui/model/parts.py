@@ -30,12 +30,15 @@ _FOUND_WHOLE: Final = frozenset((NodeSelectorTerm, NodeSelectorRequirement))
 """Whoever has an equal one has all that it is in: every claim says on which node its devices are."""
 
 _NAMING: Final[dict[type, tuple[str, ...]]] = {
-    ObjectMeta: ("name", "uid", "resource_version"),
+    ObjectMeta: ("name", "uid"),
     OwnerReference: ("name", "uid"),
     Consumer: ("name", "uid"),
     PodClaimStatus: ("resource_claim_name",),
 }
-"""Texts that no other object has. This one may say them more than once."""
+"""Texts that no other object of the list has. This one may say them more than once, and those that belong to it."""
+
+_ALONE: Final = "resource_version"
+"""Nobody else ever says it."""
 
 _OWN_MAPPINGS: Final = frozenset(("labels", "attributes"))
 """Of most pods and devices they are unlike any others, but have the same keys."""
@@ -54,16 +57,22 @@ _AT_A_TIME: Final = 3
 """Of those, with each object that comes later, so that they are no burst."""
 
 
+class Names(dict[str, str]):
+    """For lists of several kinds that are read at the same time: a pod and its claim call each other by name. To be forgotten
+    with the last of these lists."""
+
+
 class Parts:
     """For one list, or a few; made anew for the next, so that nothing is kept that no object has any more. Of so many objects as
     are not worth it, nothing is looked at."""
 
-    def __init__(self, worth_it: int = _WORTH_IT) -> None:
+    def __init__(self, worth_it: int = _WORTH_IT, names: Names | None = None) -> None:
         self._left = worth_it
         self._waiting: list[Object] = []
         self._new: dict[object, Any] = {}
         self._old: dict[object, Any] = {}
-        self._own: dict[str, str] = {}
+        self._names = names
+        self._own: dict[str, str] = {} if names is None else names
         self._unlike = False  # whether the struct that is looked at holds something that no other object has
         self._compared_as_written: set[type] = set(_QUANTITIES)  # and those that hold a mapping, as they are met
 
@@ -80,7 +89,8 @@ class Parts:
         return obj
 
     def _share(self, obj: Object) -> None:
-        self._own.clear()
+        if self._names is None:
+            self._own.clear()
         for name in obj.__struct_fields__:  # metadata, spec and status
             if isinstance(part := getattr(obj, name), Struct):
                 self._unlike = False
@@ -110,6 +120,8 @@ class Parts:
                 if name in naming:
                     self._unlike = True
                     found = self._own.setdefault(part, part)
+                elif name == _ALONE:
+                    continue
                 elif (found := find(part)) is None:
                     self._new[part] = part
                     continue

@@ -35,7 +35,7 @@ from ktui.model.frame import (
 )
 from ktui.model.kinds import KINDS, Kind, kind_at
 from ktui.model.meta import Object
-from ktui.model.parts import Parts
+from ktui.model.parts import Names, Parts
 from ktui.model.time import parse_time
 from ktui.recording.longlines import LongList, TooLongError, read_line
 
@@ -118,6 +118,7 @@ class Recording:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.notes: Counter[str] = Counter()
+        self._names: Names | None = None  # of the lists that the recording begins with, while they are read
         with _open(path) as stream:
             self.header = self._header(stream)
         self._sources = {
@@ -140,6 +141,7 @@ class Recording:
         """All frames in order. `t` never falls: a line that goes back counts as happening at the time of the one before.
         `given_up` is asked every few milliseconds; the frames end early then."""
         self.notes.clear()
+        self._names = Names()
         yield from self._absent()
         now = 0.0
         for line in self._lines():
@@ -153,6 +155,8 @@ class Recording:
                     line.skip()
                 continue
             now = max(now, t)
+            if document.type not in ("LIST", "STATE"):
+                self._names = None
             frame = self._long_list(document, line, given_up) if isinstance(line, LongList) else self._frame(document)
             if given_up():
                 return
@@ -282,7 +286,7 @@ class Recording:
         return self._sources.get(path)
 
     def _list(self, line: _Line, source: Source, kind: Kind, version: str) -> Listed:
-        objects = self._objects(bytes(line.items), kind, version, Parts(worth_it=0))
+        objects = self._objects(bytes(line.items), kind, version, self._parts())
         return Listed(source, line.resource_version, objects, line.epoch)
 
     def _long_list(self, head: _Line, line: LongList, given_up: Callable[[], bool]) -> Listed | None:
@@ -291,7 +295,7 @@ class Recording:
             return None
         source, kind, version = known
         objects: list[Object] = []
-        parts = Parts(worth_it=0)
+        parts = self._parts()
         rest = head
         for piece in line.pieces():
             items = piece
@@ -308,6 +312,9 @@ class Recording:
                 return None
         at = head.resource_version or rest.resource_version
         return Listed(source, at, tuple(objects), head.epoch or rest.epoch)
+
+    def _parts(self) -> Parts:
+        return Parts(worth_it=0, names=self._names)
 
     def _check_size(self, items: int) -> None:
         if items > MAX_ITEMS:

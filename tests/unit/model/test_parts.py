@@ -16,7 +16,7 @@ from ktui.model.decode import decode_object
 from ktui.model.frame import Listed
 from ktui.model.kinds import KINDS
 from ktui.model.meta import Object
-from ktui.model.parts import Parts
+from ktui.model.parts import Names, Parts
 from ktui.model.pod import Pod
 from ktui.model.resourceslice import ResourceSlice
 from ktui.recording.reader import Recording
@@ -105,6 +105,21 @@ def test_what_objects_have_in_common_is_kept_once_in_whatever_order_they_come() 
     assert distinct([claim.spec for claim in claims]) == 1
     for claim in claims:
         assert claim.status.reserved_for[0].uid is claim.metadata.owner_references[0].uid
+
+
+def test_lists_that_are_read_at_the_same_time_have_the_names_in_common() -> None:
+    found, names = fleet(2), Names()
+    claims: list[Any] = [Parts(worth_it=0, names=names).share(obj) for obj in found["ResourceClaim"]]
+    parts = Parts(worth_it=0, names=names)
+    pods = {pod.metadata.uid: parts.share(pod) for pod in found["Pod"] if isinstance(pod, Pod)}
+    for claim in claims:
+        (consumer,), (owner,) = claim.status.reserved_for, claim.metadata.owner_references
+        pod = pods[consumer.uid]
+        (used,) = pod.status.resource_claim_statuses or ()
+        assert used.resource_claim_name is claim.name
+        assert consumer.name is owner.name is pod.name
+        assert consumer.uid is owner.uid is pod.metadata.uid
+    assert not [version for version in names if version.isdigit()]
 
 
 def test_what_is_looked_among_does_not_grow_with_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
