@@ -163,10 +163,10 @@ async def test_min_replicas_0_is_refused_in_the_servers_words(release: Release, 
 async def test_what_is_off_is_said_with_gate_and_api(release: Release, wants: str, ktui: Ktui, home: Path) -> None:
     async with running(release, ktui, home) as (demo, command):
         demo.server.serves = {**demo.server.serves, "PodGroup": (), "Workload": (), "DeviceTaintRule": ()}
-        # Where no pod names a gang, since such pods are shown whether there is an object for it or not.
-        gangs_, workloads, taints, pods = [
-            await command("get", each, "-n", "serving") for each in ("gangs", "workloads", "taints", "pods")
-        ]
+        # Where there is nothing to show: what pods, controllers and drivers tell is shown without what is off.
+        gangs_, pods = [await command("get", each, "-n", "serving") for each in ("gangs", "pods")]
+        workloads = await command("get", "workloads", "-n", "default")
+        taints = await command("get", "taints", "of-a-rule")
         refused = await command("taint", DEVICE, TAINT, "--yes")
     for ran in (gangs_, workloads):
         assert wants in ran.err
