@@ -16,6 +16,7 @@ from ktui.model.decode import decode_object
 from ktui.model.frame import Listed
 from ktui.model.kinds import KINDS
 from ktui.model.meta import Object
+from ktui.model.node import Node
 from ktui.model.parts import Names, Parts
 from ktui.model.pod import Pod
 from ktui.model.resourceslice import ResourceSlice
@@ -169,6 +170,13 @@ def test_a_list_is_looked_at_when_it_is_long(listed: int, shared: bool) -> None:
     looked_at = (listed - 20) * 4 if shared else 0
     assert kept == (listed - min(looked_at, listed) + 2 if shared else listed)
     assert {pod.spec.node_name for pod in pods} == {"node 0", "node 1"}
+
+
+def test_a_list_of_nodes_is_as_long_as_they_have_pods() -> None:
+    parts = Parts(worth_it=20)
+    document = {"status": {"nodeInfo": {"kubeletVersion": "v1.37.2"}}}
+    nodes = [parts.share(b.make(Node, {"metadata": {"name": f"n{number}"}, **document})) for number in range(10)]
+    assert distinct([node.status.node_info for node in nodes]) == 1
 
 
 def test_a_list_of_slices_is_as_long_as_it_has_devices() -> None:
