@@ -18,6 +18,10 @@ class Index(Generic[V]):
         self._keys: dict[V, Key | dict[Key, None]] = {}  # most values are of one object: a dict each would be megabytes
 
     def update(self, key: Key, old: Object | None, new: Object | None) -> None:
+        if old is None and new is not None:  # all of a list is new, the first time
+            for value in self._values(new):
+                self._add(value, key)
+            return
         before = self._values(old) if old is not None else ()
         after = self._values(new) if new is not None else ()
         if before == after:

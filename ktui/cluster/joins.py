@@ -147,7 +147,7 @@ def _made_claims(pod: Pod) -> dict[str, str | None]:
 
 
 def claim_devices(claim: ResourceClaim) -> tuple[DeviceId, ...]:
-    return tuple(result.id for result in claim.results)
+    return tuple([result.id for result in claim.results])
 
 
 def slice_pool(piece: ResourceSlice) -> tuple[PoolId, ...]:

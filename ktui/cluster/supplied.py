@@ -21,12 +21,14 @@ def supplied(known: Inventory, delta: Delta) -> tuple[str, ...]:
     """Nodes on which the change may make more or less of something free, as the pools tell them now; `EVERYWHERE` where
     that is not one node."""
     old, new = delta.old, delta.new
-    if isinstance(old, Pod) and isinstance(new, Pod):
-        return () if old.takes_like(new) else (*joins.pod_node(old), *joins.pod_node(new))
+    if isinstance(old, Pod) and isinstance(new, Pod) and old.takes_like(new):
+        return ()
     if isinstance(old, ResourceClaim) and isinstance(new, ResourceClaim) and old.results == new.results:
         return ()
     if isinstance(old, Node) and isinstance(new, Node):
         return (new.name,) if _offers(old) != _offers(new) else ()
+    if isinstance(old or new, Pod):
+        return tuple(node for pod in (old, new) if isinstance(pod, Pod) for node in joins.pod_node(pod))
     return tuple(dict.fromkeys(node for obj in (old, new) if obj is not None for node in _nodes_of(known, obj)))
 
 
@@ -34,8 +36,6 @@ def _nodes_of(known: Inventory, obj: Object) -> Iterable[str]:
     match obj:
         case Node():
             yield obj.name
-        case Pod():
-            yield from joins.pod_node(obj)
         case ResourceClaim():
             for device in joins.claim_devices(obj):
                 yield from _nodes_of_device(known, device)

@@ -31,6 +31,9 @@ from ktui.model.workload import Workload
 _TELLING = ("FailedScheduling", "FailedCreate", "SuccessfulCreate", "FailedResourceClaimCreation")
 """Reasons of events that tell why a gang waits."""
 
+_OWNING = (Pod, Job, Deployment, Owner)
+"""What may be above others in a tree."""
+
 _PAIR = (
     2  # where it matters whether there is one or more: a group is called after its owner only while it is the only one
 )
@@ -93,10 +96,11 @@ class Touches:
                 self._trees_of((workload_stem(delta.key),), dirty)
             elif delta.kind == "PodGroup":
                 self._trees_of((group_stem(delta.key),), dirty)
+        if isinstance(delta.new or delta.old, _OWNING):
+            dirty.workloads.update(self._known.lineage.roots_of(delta.kind, delta.key))
+            return
         for obj in (delta.old, delta.new):
-            if isinstance(obj, Pod | Job | Deployment | Owner):
-                dirty.workloads.update(self._known.lineage.roots_of(delta.kind, delta.key))
-            elif isinstance(obj, CompositePodGroup):
+            if isinstance(obj, CompositePodGroup):
                 self._trees_of(map(workload_stem, joins.group_workload(obj)), dirty)
 
     def _trees_of(self, stems: Iterable[Step], dirty: Dirty) -> None:
@@ -204,8 +208,9 @@ class Touches:
 
     def gangs_of(self, pod_keys: Iterable[Key], dirty: Dirty) -> None:
         """The gangs of these pods."""
-        pods = (self._known.pod(key) for key in pod_keys)
-        dirty.gangs.update(gang for pod in pods if pod is not None for gang in joins.pod_group(pod))
+        for key in pod_keys:
+            if (pod := self._known.pod(key)) is not None:
+                dirty.gangs.update(joins.pod_group(pod))
 
     def _claim(self, key: Key, dirty: Dirty) -> None:
         dirty.claims.add(key)
@@ -217,7 +222,8 @@ class Touches:
     def _pool(self, piece: ResourceSlice, dirty: Dirty) -> None:
         """A slice may change which generation counts, so every device and driver taint of its pool may look different."""
         dirty.pools.add(piece.pool_id)
-        for other in (piece, *self._known.slices_of(piece.pool_id)):
+        known = [other for other in self._known.slices_of(piece.pool_id) if other is not piece]
+        for other in (piece, *known):
             for device in other.spec.devices or ():
                 device_id = (*other.pool_id, device.name)
                 self._devices((device_id,), dirty)
