@@ -73,6 +73,17 @@ def test_an_item_that_is_no_object_is_left_out() -> None:
     assert decode_usages(PodUsage, b'{"items": null}') == ()
 
 
+def test_what_most_of_a_list_say_is_kept_once() -> None:
+    other = {**POD, "metadata": {"name": "train-1", "namespace": "ml"}}
+    first, second = decode_usages(PodUsage, json.dumps({"items": [POD, other]}).encode())
+    assert (first, second) == (_pod(), _pod(metadata=other["metadata"]))
+    assert first.metadata.namespace is second.metadata.namespace
+    assert first.timestamp is second.timestamp
+    assert first.window is second.window
+    for mine, its in zip(first.containers or (), second.containers or (), strict=True):
+        assert mine.name is its.name
+
+
 @pytest.mark.parametrize("body", [b"", b"[]", b"<html>", b'{"items": 3}', b"[" * 100_000])
 def test_what_is_no_list_is_said(body: bytes) -> None:
     with pytest.raises(DecodeError):
