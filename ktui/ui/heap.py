@@ -5,8 +5,11 @@ from __future__ import annotations
 import gc
 from typing import Final
 
-_YOUNG: Final = 3_000
-"""Objects that may come before the collector looks at them: one or two milliseconds. Ten times as many at every tenth look."""
+_YOUNG: Final = 2_000
+"""Objects that may come before the collector looks at them: a millisecond, or more where a large table is among them."""
+
+_LOOKS: Final = 5
+"""With every so many, it looks at all that have come since the last time."""
 
 _M_MMAP_THRESHOLD: Final = -3
 """The name of the parameter in mallopt(3)."""
@@ -25,7 +28,7 @@ def let_collector_look() -> None:
     structs without cycles from the start, in tuples of texts when it has seen them. It never looks at everything while the first
     lists come in: at 100,000 pods that would be half a second."""
     gc.freeze()
-    gc.set_threshold(_YOUNG, 10, 1_000_000)
+    gc.set_threshold(_YOUNG, _LOOKS, 1_000_000)
     gc.enable()
     _return_large_blocks()
 
@@ -34,7 +37,7 @@ def settle_collector() -> None:
     """The first lists stay as well, or what there is of them. At all else that has grown old the collector looks after some
     ten million objects more came than went: dialogs that were closed, and little else."""
     gc.freeze()
-    gc.set_threshold(_YOUNG, 10, 1_000)
+    gc.set_threshold(_YOUNG, _LOOKS, 1_000)
 
 
 def sweep() -> None:
