@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 
 from ktui.cluster.dirty import Dirty
 from ktui.cluster.index import Index
+from ktui.cluster.inventory import Sight
+from ktui.cluster.moment import Moment
 from ktui.cluster.state import Cluster
 from ktui.model.frame import Changed, Listed, Mark, Source, StreamPhase, StreamState
 from ktui.model.kinds import KINDS
@@ -161,6 +163,29 @@ def test_a_source_keeps_its_state_when_its_version_changes() -> None:
     cluster.apply(StreamState(newer, "watching"))
     assert [s.source.path for s in cluster.streams_of(("PodGroup",))] == [newer.path]
     assert cluster.synced("PodGroup")
+
+
+_SOURCES = (b.source("Pod"), b.source("Pod", "ml"), b.source("Pod", "lab"), b.source("PodGroup"))
+_PHASES: tuple[StreamPhase, ...] = ("absent", "no-access", "listing", "watching", "quiet", "waiting", "stopped")
+
+
+@given(st.lists(st.tuples(st.sampled_from(_SOURCES), st.none() | st.sampled_from(_PHASES)), max_size=12))
+def test_what_can_be_seen_is_never_that_of_an_earlier_moment(steps: list[tuple[Source, StreamPhase | None]]) -> None:
+    def as_told(cluster: Cluster) -> list[Sight]:
+        return [Sight(cluster.synced(k), cluster.readable(k), cluster.sees_all(k)) for k in ("Pod", "PodGroup")]
+
+    def as_it_is(cluster: Cluster) -> list[Sight]:
+        return [Sight.of(cluster.streams_of((k,))) for k in ("Pod", "PodGroup")]
+
+    cluster, halfway = Cluster(), Moment()
+    for number, (source, phase) in enumerate(steps):
+        frame = Listed(source, "1", ()) if phase is None else StreamState(source, phase)
+        if number < len(steps) // 2:
+            halfway.take(frame)
+        cluster.apply(frame)
+        assert as_told(cluster) == as_it_is(cluster)
+    for _ in cluster.become(halfway):
+        assert as_told(cluster) == as_it_is(cluster)
 
 
 def test_a_mark_touches_nothing() -> None:
