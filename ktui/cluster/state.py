@@ -135,7 +135,7 @@ class Cluster(Inventory):
         elif old is not None and new is not None and joins.alike(old, new):
             self._note_supplied(supplied(self, delta))
             if isinstance(old, Pod) and isinstance(new, Pod) and old.health == new.health:
-                self._touches.pod(new, dirty)  # the commonest change of all: what it uses looks as it did
+                self._touches.pod(new, dirty)  # what it uses looks as it did
             else:
                 self._touches.of(new, dirty)
         else:
