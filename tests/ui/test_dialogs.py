@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 from msgspec import structs
 from textual.pilot import Pilot
+from textual.strip import Strip
 from textual.widgets import Button
 
 from ktui.ui.app import KtuiApp
 from ktui.ui.preview import Preview
 from ktui.ui.screens.dialog import ActionDialog
 from ktui.ui.screens.picker import Picker
+from ktui.ui.widgets.pager import Pager
 from ktui.views.base import Cell
 from tests.unit.ui.payloads import PAYLOADS
 
@@ -97,6 +99,24 @@ async def test_the_right_word_enables_the_button_and_enter_in_the_field_does_not
         assert answers == []
         await pilot.press("enter")
         await wait_for(pilot, lambda: answers == [True], "the answer")
+
+
+async def test_it_is_as_high_as_its_text_in_its_first_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The way its lines are broken follows from a width that it does not have before."""
+    heights: list[int] = []
+    drawn = Pager.render_line
+
+    def note(pager: Pager, y: int) -> Strip:
+        heights.append(pager.size.height)
+        return drawn(pager, y)
+
+    async with running(ScriptedOpener(example()), (150, 50)) as (app, pilot):
+        await shows(pilot, "2 gangs")
+        monkeypatch.setattr(Pager, "render_line", note)
+        long = (Cell("research/embed-sweep-1-mhv6s is deleted, " * 4),)
+        await ask(app, pilot, structs.replace(TYPED, lines=(*TYPED.lines, long)))
+        await shows(pilot, "Evict 1 pod")
+        assert set(heights) == {app.screen.query_one(Pager).size.height}
 
 
 async def test_the_request_body_is_shown_on_demand() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from textual.geometry import Size
 from textual.strip import Strip
 
 from ktui.ui.paint import Piece, strip
@@ -40,15 +41,13 @@ class Pager(Scrolled):
 
     def _break(self) -> None:
         self._width = self.line_width
-        self._lines = [broken for line in self._source for broken in self._broken(line)]
+        self._lines = [broken for line in self._source for broken in _broken(line, self._width)]
         if self.fit_lines(len(self._lines)) and self.styles.auto_dimensions:  # in a dialog it is as high as its text
             self.refresh(layout=True)
 
-    def _broken(self, line: Line) -> tuple[Line, ...]:
-        """Most lines of 100,000 fit, and are not looked at closely."""
-        if sum(len(cell.text) for cell in line) <= self._width and all(cell.text.isascii() for cell in line):
-            return (line,)
-        return wrap(line, self._width)
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - Textual's signature
+        """Asked where it is as high as its text, before it has the width that decides how high that is."""
+        return sum(len(_broken(line, width)) for line in self._source)
 
     def render_line(self, y: int) -> Strip:
         if self.line_width != self._width:
@@ -62,3 +61,10 @@ class Pager(Scrolled):
         """Scroll: `how` is the second part of a "move." command."""
         top = target(how, self.scroll_offset.y, self.size.height - 1, len(self._lines))
         self.scroll_to(y=top, animate=False)
+
+
+def _broken(line: Line, width: int) -> tuple[Line, ...]:
+    """Most lines of 100,000 fit, and are not looked at closely."""
+    if sum(len(cell.text) for cell in line) <= width and all(cell.text.isascii() for cell in line):
+        return (line,)
+    return wrap(line, width)
