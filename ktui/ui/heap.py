@@ -52,9 +52,13 @@ def sweep() -> None:
 
 def _return_large_blocks() -> None:
     """glibc keeps freed blocks for later once it has seen one of their size go: tables that grew with a list, and what was read
-    of it, would stay as holes, 26 MiB of them at 100,000 pods. Other C libraries have no such habit, or no such parameter."""
-    import ctypes
+    of it, would stay as holes, 26 MiB of them at 100,000 pods. Other C libraries have no such habit, or no such parameter; and a
+    Python may be built without `ctypes`, or unable to load anything."""
+    try:
+        import ctypes
 
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    except (ImportError, OSError):
+        return
     if mallopt is not None:
         mallopt(_M_MMAP_THRESHOLD, _LARGE)

@@ -57,6 +57,23 @@ print(json.dumps({"held": held, "listed": listed, "seen": seen, "later": looked}
 """
 
 
+_WITHOUT = """
+import gc, json, sys, types
+
+if sys.argv[1] == "no ctypes":
+    sys.modules["_ctypes"] = None
+else:
+    def load(name):
+        raise OSError("Dynamic loading not supported")
+    sys.modules["ctypes"] = types.SimpleNamespace(CDLL=load)
+from ktui.ui import heap
+
+heap.hold_collector()
+heap.let_collector_look()
+print(json.dumps(gc.isenabled()))
+"""
+
+
 def run(program: str, *arguments: str) -> Any:
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=120, check=False
@@ -79,3 +96,9 @@ def test_what_is_old_is_never_looked_at_again() -> None:
     assert found["listed"][1] > 2
     assert found["seen"] < 5_000
     assert found["later"][2] == 0
+
+
+@pytest.mark.parametrize("without", ["no ctypes", "a static C library"])
+def test_a_python_that_cannot_call_the_c_library_does_without(without: str) -> None:
+    """One that was built without libffi has no `ctypes`; one that is linked to musl statically loads no library."""
+    assert run(_WITHOUT, without) is True
