@@ -8,6 +8,8 @@ from typing import Final
 _GZIP: Final = 16 + zlib.MAX_WBITS
 PIECE: Final = 128 * 1024
 """Bytes that are unpacked at once: a few kilobytes may become megabytes, and others are to have their turn."""
+_BITE: Final = 16 * 1024
+"""Bytes that a member is given at a time: what is left of them after its end is copied, and members may be small and many."""
 _SMALL: Final = 64 * 1024
 """Bytes that headers and trailers of the members of a small body may take."""
 
@@ -40,25 +42,27 @@ class Members:
     def __init__(self) -> None:
         self._member = zlib.decompressobj(_GZIP)
         self._packed = b""
+        self._at = 0  # up to here it is unpacked
         self._begun = False
 
     def feed(self, part: bytes) -> None:
         """Put in what came."""
-        self._packed += part
+        self._packed, self._at = self._packed[self._at :] + part, 0
 
     def take(self) -> bytes:
         """The next bytes, b"" when more has to come first. Raises CannotUnpack."""
-        while self._packed:
+        while bite := self._packed[self._at : self._at + _BITE]:
             if self._member.eof:
                 self._member = zlib.decompressobj(_GZIP)
             self._begun = True
             try:
-                out = self._member.decompress(self._packed, PIECE)
+                out = self._member.decompress(bite, PIECE)
             except zlib.error:
                 raise CannotUnpack("what is said to be gzip is not") from None
-            self._packed = self._member.unused_data or self._member.unconsumed_tail
+            self._at += len(bite) - len(self._member.unused_data or self._member.unconsumed_tail)
             if out:
                 return out
+        self._packed, self._at = b"", 0
         return b""
 
     def finish(self) -> None:
