@@ -40,6 +40,10 @@ class WhyPane:
         self._found: Account | None = None
         self._pace = Pace(time.monotonic, rest=_REST)
 
+    def forget(self) -> None:
+        """The answer, and the cluster that it is about."""
+        self._asked, self._found = None, None
+
     def lines(self, cluster: Cluster, subject: why.Subject, now: float, width: int) -> tuple[Line, ...]:
         """The answer at the moment `now` (Unix seconds), for so many cells."""
         found = self._account(cluster, subject)

@@ -39,6 +39,12 @@ class Detail:
         """Whatever is drawn next is shown from its top."""
         self._about = None
 
+    def clear(self) -> None:
+        """Keep nothing of a session that is over."""
+        self.forget()
+        if self._why is not None:
+            self._why.forget()
+
     def paint(self, session: Session, model: ViewModel) -> None:
         if not self._panes.opened:
             return

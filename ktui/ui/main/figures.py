@@ -38,6 +38,10 @@ class Figures:
             return ""
         return trouble(session.cluster, shown.view, shown.rows, shown_nodes(session.cluster, shown), self._decks.now())
 
+    def forget(self) -> None:
+        """Who was asked for figures: the session is over."""
+        self._asked = None
+
     def _shown(self, model: ViewModel) -> Shown:
         from ktui.ui.measuring import Shown
 

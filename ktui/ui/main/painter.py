@@ -92,6 +92,7 @@ class Painter:
 
     def paint_opening(self, what: str) -> None:
         """Nothing of the cluster before stays: its rows under the next one's trouble would pass for the next one's."""
+        self._figures.forget()
         self._panes.header.set_parts([bars.opening(what)])
         self._panes.state.set_parts([])
         self._panes.table.clear([(Cell("connecting", "dim"),)])

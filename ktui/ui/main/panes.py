@@ -89,8 +89,10 @@ class Panes:
         return self.opened and self._body.has_class("-narrow")
 
     def clear(self) -> None:
-        """Only the table is seen."""
+        """Only the table is seen, and the map keeps no devices."""
         self._body.remove_class("-detail", "-map", "-why")
+        if self.map is not None:
+            self.map.clear()
 
     def open_detail(self) -> None:
         self._body.add_class("-detail")

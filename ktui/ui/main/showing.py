@@ -35,6 +35,7 @@ class Showing:
     def show_opening(self, what: str) -> None:
         """Of what was there before, nothing stays."""
         self._panes.clear()
+        self._detail.clear()
         self._painter.paint_opening(what)
 
     def show_failure(self, message: str) -> None:

@@ -69,6 +69,11 @@ class DeviceMap(Scrolled):
         self._lines.clear()
         self.update()
 
+    def clear(self) -> None:
+        """Show no devices, and keep none."""
+        self._model = None
+        self._lines.clear()
+
     def update(self) -> None:
         """Draw the lines that look different, no others."""
         if self._model is None or not self.is_attached:

@@ -1,0 +1,68 @@
+"""What a session leaves behind when another context is opened: nothing, whatever was looked at, and whatever was under way."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+
+import pytest
+from textual.pilot import Pilot
+
+from ktui.cluster.state import Cluster
+
+from .screen import running, shows, wait_for
+from .test_usage import MeasuringOpener
+from .world import ScriptedOpener, TapedOpener, example
+
+
+@pytest.fixture
+def uncollected() -> Iterator[None]:
+    """No collector that would find by and by what is old: in the program it looks at nothing of that."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+async def leave(pilot: Pilot[int], opener: ScriptedOpener) -> None:
+    """Open another context; the cluster of the session before is to be freed."""
+    cluster: weakref.ref[Cluster] = weakref.ref(opener.sessions.pop().cluster)
+    opener.feeds.clear()
+    await pilot.press("c")
+    await shows(pilot, "staging")
+    await pilot.press(*"us", "enter")
+    await wait_for(pilot, lambda: cluster() is None, "the session before is gone")
+
+
+@pytest.mark.usefixtures("uncollected")
+@pytest.mark.parametrize(
+    "keys", [("8",), ("3", "m"), ("2", "w"), ("7", "right", "down"), ("8", "s", "f"), ("2", "/", "n"), ("2", "space")]
+)
+async def test_whatever_was_looked_at_is_freed(keys: tuple[str, ...]) -> None:
+    opener = ScriptedOpener(example())
+    async with running(opener, (140, 30)) as (_, pilot):
+        await shows(pilot, "llm-train")
+        await pilot.press(*keys)
+        await pilot.pause()
+        if "/" in keys:
+            await pilot.press("enter")
+        await leave(pilot, opener)
+
+
+@pytest.mark.usefixtures("uncollected")
+async def test_whoever_was_asked_for_figures_is_freed() -> None:
+    opener = MeasuringOpener()
+    async with running(opener, (200, 30)) as (_, pilot):
+        await pilot.press("8")
+        await shows(pilot, "train-0")
+        await leave(pilot, opener)
+
+
+@pytest.mark.usefixtures("uncollected")
+async def test_a_past_that_was_looked_at_is_freed() -> None:
+    opener = TapedOpener(example())
+    async with running(opener, (140, 30)) as (_, pilot):
+        await shows(pilot, "llm-train")
+        await pilot.press("B")
+        await shows(pilot, "THE PAST")
+        await leave(pilot, opener)
