@@ -66,13 +66,13 @@ class Watcher:
 
     async def run(self) -> NoReturn:
         while True:
+            self._resetting = False
             try:
                 await self._attempt()
                 pause = Pause(self._timers.reconnect.draw())
             except Exception as error:  # noqa: BLE001 (a stream must outlive whatever happens to it)
                 pause = Pause(self._timers.reconnect.draw()) if self._resetting else self._recovery.after(error)
             self._feed = None
-            self._resetting = False
             if pause.phase is not None:
                 self._reporter.tell(pause.phase, pause.message, pause.seconds)
             await self._sleep(pause.seconds)
@@ -95,9 +95,9 @@ class Watcher:
         self._nudge.set()
 
     def reset(self) -> None:
-        """Drop the connection and begin a new one, from where this one is."""
+        """Drop the connection, also one that is being opened, and begin a new one, from where this one is."""
+        self._resetting = True
         if self._feed is not None:
-            self._resetting = True
             self._feed.abort()
         self._nudge.set()
 
@@ -244,6 +244,8 @@ class Watcher:
                 )
             self.position.late_headers = 0
             self._feed = feed = Feed(stream, self._host.clock)
+            if self._resetting:
+                feed.abort()
             yield feed
 
     async def _follow(self, feed: Feed) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from ktui.demo.reads import ReadTimers
 from ktui.kube.timers import Span
 from ktui.model.frame import Changed
-from tests.faults import Answer, Cut, Rewrite, Stall, Stream, bookmark, error_line, line, status_body
+from tests.faults import Answer, Cut, Fault, Rewrite, Stall, Stream, bookmark, error_line, line, status_body
 from tests.unit.kube.harness import POD, Rig, fast, pod, rig
 
 WATCH = f"watch {POD}"
@@ -200,6 +202,39 @@ async def test_w13_w14_a_server_whose_state_went_back_is_noticed_at_the_next_con
         assert any("went back in time" in state.message for state in r.view.states())
         r.server.create("Pod", pod("new"))
         await r.converge()
+
+
+@dataclass
+class Held(Fault):
+    """No status line before somebody says so."""
+
+    go: asyncio.Event
+
+    async def before(self, request: web.Request) -> web.StreamResponse | None:
+        await self.go.wait()
+        return None
+
+
+@pytest.mark.parametrize("packed", [True, False], ids=["after a compressed list", "after a cut"])
+async def test_w14_a_reset_while_a_watch_is_opened_is_not_forgotten(packed: bool) -> None:
+    """Whoever finds that the server went back in time tells all others, of whom some may be between two connections: a watch
+    from a version of the time before would be silent."""
+    async with rig() as r:
+        go = asyncio.Event()
+        listed = [bookmark(str(r.server.database.revision), ends=True)]
+        r.faults.script(WATCH, Stream(listed, hold=packed, gzip_members=packed), Held(go))
+        connection = r.connect(fast(short_watch=0.0))
+        await connection.start(("Pod",))
+        await _reconnects(r, 2)
+        for watcher in connection._watchers.values():
+            watcher.reset()
+        go.set()
+        await _reconnects(r, 3)
+        await r.view.until(lambda: r.view.phase() == "watching")
+        r.server.create("Pod", pod("after"))
+        await r.view.until(lambda: "after" in r.view.names())
+        assert len(r.view.lists()) == 1
+        assert "waiting" not in r.view.phases()
 
 
 async def test_w17_a_restarted_server_costs_one_list_a_stream() -> None:
