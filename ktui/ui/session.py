@@ -223,6 +223,13 @@ class Session:
             await self._recalled.work_out(self.feed, lambda: self._taking_in is not None)
             self._tell_recalled()
 
+    def close(self) -> None:
+        """Nobody will ask it again: what is under way is given up, and what waits is let go of."""
+        for task in (self._taking_in, self._preparing):
+            if task is not None:
+                task.cancel()
+        self._waiting.clear()
+
     @property
     def tape(self) -> Tape | None:
         return self._taped.tape if self._taped is not None else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import weakref
 from collections.abc import Iterator
@@ -10,10 +11,12 @@ import pytest
 from textual.pilot import Pilot
 
 from ktui.cluster.state import Cluster
+from ktui.ui import session as session_module
+from ktui.ui.screens.main import MainScreen
 
-from .screen import running, shows, wait_for
+from .screen import lacks, running, shows, wait_for
 from .test_usage import MeasuringOpener
-from .world import ScriptedOpener, TapedOpener, example
+from .world import ScriptedOpener, TapedOpener, example, listed, pod
 
 
 @pytest.fixture
@@ -66,3 +69,42 @@ async def test_a_past_that_was_looked_at_is_freed() -> None:
         await pilot.press("B")
         await shows(pilot, "THE PAST")
         await leave(pilot, opener)
+
+
+class Nobodys:
+    """It is never the turn of long work, which goes on waiting for it."""
+
+    def __init__(self) -> None:
+        self._turn = asyncio.Event()
+
+    async def give_way(self) -> None:
+        await self._turn.wait()
+
+
+@pytest.mark.usefixtures("uncollected")
+async def test_a_list_that_is_being_taken_in_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    opener = ScriptedOpener(example())
+    async with running(opener, (140, 30)) as (_, pilot):
+        await shows(pilot, "llm-train")
+        turns = Nobodys()
+        monkeypatch.setattr(session_module, "TURNS", turns)
+        for version in range(1, 9):
+            opener.feed.give(listed("Pod", *(pod(f"late-{number}", version=version) for number in range(2_000))))
+        assert opener.sessions[-1].busy
+        await leave(pilot, opener)
+
+
+@pytest.mark.usefixtures("uncollected")
+async def test_a_past_that_is_left_is_freed() -> None:
+    """It is a second cluster as large as the live one."""
+    opener = TapedOpener(example())
+    async with running(opener, (140, 30)) as (app, pilot):
+        await shows(pilot, "llm-train")
+        await pilot.press("B")
+        await shows(pilot, "THE PAST")
+        assert isinstance(app.screen, MainScreen)
+        assert app.screen.decks.session is not None
+        past = weakref.ref(app.screen.decks.session.cluster)
+        await pilot.press("B")
+        await lacks(pilot, "THE PAST")
+        await wait_for(pilot, lambda: past() is None, "the past is gone")

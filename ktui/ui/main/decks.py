@@ -29,7 +29,10 @@ class Decks:
         self.failure = ""  # why the session could not be opened or its feed ended, "" while all is well. Raw text
 
     def clear(self) -> None:
-        """Before another session is opened."""
+        """Before another session is opened: those that are open are over."""
+        for deck in (self.shown, self.live):
+            if deck is not None:
+                deck.session.close()
         self.shown, self.live, self.failure = None, None, ""
 
     def deck_of(self, session: Session) -> Deck:

@@ -40,7 +40,7 @@ class Detail:
         self._about = None
 
     def clear(self) -> None:
-        """Keep nothing of a session that is over."""
+        """Keep nothing of a session that is no longer shown."""
         self.forget()
         if self._why is not None:
             self._why.forget()

@@ -89,8 +89,12 @@ class Panes:
         return self.opened and self._body.has_class("-narrow")
 
     def clear(self) -> None:
-        """Only the table is seen, and the map keeps no devices."""
+        """Only the table is seen."""
         self._body.remove_class("-detail", "-map", "-why")
+        self.clear_map()
+
+    def clear_map(self) -> None:
+        """The map keeps no devices until it is shown again."""
         if self.map is not None:
             self.map.clear()
 

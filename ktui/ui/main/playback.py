@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ktui.ui.commands import group_handlers
+from ktui.ui.heap import sweep
 from ktui.ui.loading import load
 from ktui.ui.paint import notify
 
@@ -48,11 +49,13 @@ class Playback:
         self._screen.run_worker(past.recall(), group=_PAST)
 
     def return_to_present(self) -> None:
-        live = self._decks.live
-        if live is not None:
+        live, past = self._decks.live, self._decks.session
+        if live is not None and past is not None:
             self.give_up()
             self._decks.live = None
             self._showing.show_deck(live)
+            past.close()
+            self._screen.call_after_refresh(sweep)  # it may be as large as the live one, which is to be seen first
 
     def give_up(self) -> None:
         """What is looked back at is fed no longer."""

@@ -51,7 +51,8 @@ class Showing:
         on_map = self._panes.on_map
         deck.narrow(self._decks.filter)
         self._decks.shown = deck
-        self._detail.forget()
+        self._detail.clear()
+        self._panes.clear_map()
         self.show_view(self._decks.view)
         if on_map:
             self._panes.show_map(deck.open_map())
