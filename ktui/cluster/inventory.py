@@ -177,6 +177,11 @@ class Inventory(Indexes):
         """Whether the objects of all namespaces are known: only then is what nobody claims free."""
         return self._sight_of(kind).all
 
+    def sees(self, kind: str, namespace: str) -> bool:
+        """The same of one namespace."""
+        streams = (s for s in self.streams_of((kind,)) if s.synced and not s.source.selector)
+        return any(s.source.namespace in ("", namespace) for s in streams)
+
     def readable(self, kind: str) -> bool:
         """Whether the state of the kind is known and current enough to say that something does not exist."""
         return self._sight_of(kind).readable

@@ -21,11 +21,12 @@ VictimState = Literal[
     "going",  # being deleted
     "gone",
     "chosen",  # neither yet; one that was still waiting for a node itself is only put back in the scheduler's memory
+    "unknown",  # its namespace is not looked at
 ]
 
 
 class Victim(NamedTuple):
-    """A pod that goes for another. `pod` is None once it is gone; `at` is when it was chosen, in Unix seconds."""
+    """A pod that goes for another. `pod` is None where it is gone or not seen; `at` is when it was chosen, in Unix seconds."""
 
     namespace: str
     name: str
@@ -60,7 +61,9 @@ def victims_of(cluster: Cluster, uids: Iterable[str]) -> tuple[Victim, ...]:
                 continue  # the event alone says so
             known = found.get(about.uid)
             at = max((t for t in (known.at if known else None, _time(event)) if t is not None), default=None)
-            found[about.uid] = Victim(about.namespace, about.name, there, _state(there), at)
+            seen = there is not None or cluster.sees("Pod", about.namespace)
+            state = _state(there) if seen else "unknown"
+            found[about.uid] = Victim(about.namespace, about.name, there, state, at)
     return tuple(sorted(found.values(), key=lambda victim: (victim.namespace, victim.name, victim.at or 0.0)))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Final, cast
 
 import orjson
@@ -13,6 +14,7 @@ from msgspec import structs
 from ktui.cluster.dirty import Entity
 from ktui.cluster.lineage import TreeKey
 from ktui.cluster.moment import Stream
+from ktui.cluster.preemption import victims_of
 from ktui.cluster.state import Cluster
 from ktui.cluster.usage import exporter_of, offers
 from ktui.commands import labels
@@ -23,6 +25,7 @@ from ktui.errors import KtuiError, UsageError
 from ktui.kube.picked import Picked
 from ktui.model.frame import NOT_RECORDED
 from ktui.model.kinds import KINDS
+from ktui.model.pod import Pod
 from ktui.model.resourceslice import DeviceId
 from ktui.model.usage import Wanted
 from ktui.ui.safe import safe
@@ -44,14 +47,18 @@ def run(args: argparse.Namespace) -> int:
     matches = labels.parse(args.selector)
     if args.selector and view.id in ("devices", "timeline"):
         raise UsageError(f"{view.title.lower()} have no labels to select by")
-    filled = fill(
+    read = partial(
+        fill,
         args,
         needed(view, args.output),
         timeline=view.id == "timeline",
         measure=_measure(view, name, args.output),
-        picked=picked(view, args.selector or "", name or ""),
         trees=isinstance(view, Tree),
     )
+    narrowed = picked(view, args.selector or "", name or "")
+    filled = read(picked=narrowed)
+    if narrowed is not None and args.output == "json" and _misses_victims(view, filled):
+        filled = read(picked=None)
     found = list(_rows(view, filled, name))
     _check_readable(filled.cluster, view, shows=bool(found))
     rows = [row for row in found if matches(view.labels(filled.cluster, row.key))]
@@ -80,6 +87,14 @@ def picked(view: View, selector: str, name: str) -> Picked | None:
     """What the server can choose for us. All rows are looked at again here, which have others besides in some views."""
     labels, name = (selector if view.labelled else ""), (name if view.named else "")
     return Picked(view.named or view.labelled, labels, name) if labels or name else None
+
+
+def _misses_victims(view: View, filled: Filled) -> bool:
+    """Whether the JSON of pods that were picked is to tell of victims, which are pods that were not. Few pods have any."""
+    if view.id != "pods":
+        return False
+    victims = victims_of(filled.cluster, [pod.metadata.uid for pod in filled.cluster.all(Pod)])
+    return any(v.state == "unknown" and filled.namespace in ("", v.namespace) for v in victims)
 
 
 def _rows(view: View, filled: Filled, name: str | None) -> Iterator[Row]:

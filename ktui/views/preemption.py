@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from ktui.cluster.gangs import Gang, display_name
-from ktui.cluster.preemption import Victim, goes_whole, nominated, preempted, preemptor_of, victims_of
+from ktui.cluster.preemption import Victim, VictimState, goes_whole, nominated, preempted, preemptor_of, victims_of
 from ktui.cluster.state import Cluster
 from ktui.model.event import ObjectReference
 from ktui.model.pod import Pod
@@ -14,6 +14,7 @@ from ktui.model.time import format_age, parse_time
 from ktui.views.base import Cell, Document, Line
 
 _SHOWN: Final = 20  # pods of each sort in a detail
+_THERE: Final[tuple[VictimState, ...]] = ("chosen", "going")
 
 
 def gang_preemption(cluster: Cluster, found: Gang, now: float) -> tuple[Line, ...]:
@@ -40,7 +41,7 @@ def _uids(found: Gang) -> tuple[str, ...]:
 
 def _lines(cluster: Cluster, uids: Sequence[str], pods: Sequence[Pod], now: float) -> tuple[Line, ...]:
     victims = victims_of(cluster, uids)
-    left = sum(1 for victim in victims if victim.state != "gone")
+    left = sum(1 for victim in victims if victim.state in _THERE)
     lines: list[Line] = []
     if victims:
         lines.append((Cell(f"{len(victims)} to go for it, {left} still there", "warn" if left else "dim"),))
@@ -67,7 +68,7 @@ def _victim(cluster: Cluster, victim: Victim, now: float) -> Line:
     return (
         Cell("makes room  ", "dim"),
         Cell(f"{victim.namespace}/{victim.name}  "),
-        Cell(victim.state, "dim" if victim.state == "gone" else "warn"),
+        Cell(victim.state, "warn" if victim.state in _THERE else "dim"),
         Cell(age, "dim"),
         Cell(f"  {', '.join(about)}" if about else "", "dim"),
     )

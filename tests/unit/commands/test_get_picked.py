@@ -7,6 +7,7 @@ picked is printed of all. `tests/cluster/test_gentle_real.py` asks a real API se
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Final
@@ -191,6 +192,37 @@ async def test_one_pod_is_asked_for_by_its_name_and_no_node_or_event_for_a_table
     assert not [path for path in asked if path.endswith(("/nodes", "/events"))]
     namespaced = [path for path in asked if path.rsplit("/", 1)[-1] in ("pods", "resourceclaims", "podgroups")]
     assert all("/namespaces/lab/" in path for path in namespaced)
+
+
+@pytest.mark.parametrize("chosen", [("preemptor",), ("-l", "app=a")], ids=["by name", "by label"])
+async def test_victims_of_a_pod_are_told_of_as_they_are(at: Shell, chosen: tuple[str, ...]) -> None:
+    """They are pods, too, and were not picked."""
+    target = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
+    victim = at.server.api.create(
+        "Pod",
+        {
+            "metadata": {"name": "victim", "namespace": "ml"},
+            "spec": {"nodeName": "node-1", "priority": 3},
+            "status": {"phase": "Running", "conditions": [target]},
+        },
+    )
+    metadata = {"name": "preemptor", "namespace": "ml", "labels": {"app": "a"}}
+    preemptor = at.server.api.create("Pod", {"metadata": metadata, "status": {"phase": "Pending"}})
+    about, by = (
+        {"kind": "Pod", "namespace": "ml", "name": pod["metadata"]["name"], "uid": pod["metadata"]["uid"]}
+        for pod in (victim, preemptor)
+    )
+    event = {
+        "metadata": {"name": "e", "namespace": "ml"},
+        "involvedObject": about,
+        "related": by,
+        "reason": "Preempted",
+    }
+    at.server.api.create("Event", event)
+    ended = await at.run("get", "pods", *chosen, "-o", "json")
+    (item,) = json.loads(ended.out)["items"]
+    told = {"namespace": "ml", "name": "victim", "state": "chosen", "gang": None, "priority": 3}
+    assert item["preemption"]["victims"] == [told]
 
 
 async def test_who_has_to_wait_is_told_why(at: Shell) -> None:

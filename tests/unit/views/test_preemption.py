@@ -10,6 +10,7 @@ from ktui.cluster.dirty import Entity
 from ktui.cluster.preemption import victims_of
 from ktui.cluster.state import Cluster
 from ktui.model.event import Event
+from ktui.model.frame import Listed, Source
 from ktui.model.meta import Key, Object
 from ktui.model.pod import Pod
 from ktui.model.time import parse_time
@@ -101,6 +102,24 @@ def test_a_pod_that_preempts() -> None:
 def test_states_of_a_victim(pods: list[Object], state: str) -> None:
     cluster = b.cluster_of(b.group("g", 1), preempts("v", "g"), preempts("v", "g", name="again"), *pods)
     assert [v["state"] for v in told(cluster, "gangs", ("ml", "g"))["preemption"]["victims"]] == [state]
+
+
+def test_a_victim_that_cannot_be_seen_is_not_called_gone() -> None:
+    """It is in a namespace that is not looked at."""
+    of_ml = Source("Pod", "/api/v1/namespaces/ml/pods", "ml")
+    event = b.make(
+        Event,
+        {
+            "metadata": b.meta("e"),
+            "involvedObject": {"kind": "Pod", "namespace": "lab", "name": "v", "uid": "uid-v"},
+            "related": {"kind": "Pod", "namespace": "ml", "name": "a", "uid": b.uid_of("a")},
+            "reason": "Preempted",
+        },
+    )
+    cluster = b.cluster_of(event, without=["Pod"])
+    cluster.apply(Listed(of_ml, "9", (b.pod("a"),)))
+    assert [v.state for v in victims_of(cluster, [b.uid_of("a")])] == ["unknown"]
+    assert "1 to go for it, 0 still there" in shown(cluster, "pods", ("ml", "a"))
 
 
 def test_an_event_is_not_believed_against_the_pod() -> None:
