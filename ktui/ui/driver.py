@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
 import threading
 import time
 from queue import Empty
@@ -74,7 +75,7 @@ class PatientDriver(LinuxDriver):
         self._flow = Flow(time.monotonic)
         if self._writer_thread is not None:
             self._writer_thread._queue.maxsize = 0
-            self._listener = Listener(self.fileno, self.process_message, debug=self._debug)
+            self._listener = Listener(self.fileno, self.process_message, self._hung_up, debug=self._debug)
         self.draw_anew()
 
     def resume_application_mode(self) -> None:
@@ -193,6 +194,10 @@ class PatientDriver(LinuxDriver):
             self._listener.hear_out(
                 lambda: self._questions.are_answered, self._questions.since + _PATIENCE - time.monotonic()
             )
+
+    def _hung_up(self) -> None:
+        """The system tells those whose controlling terminal it was by a signal; all others have to leave by themselves."""
+        self._app.exit(return_code=128 + signal.SIGHUP)
 
     def disable_input(self) -> None:
         if self._listener is not None:

@@ -20,11 +20,15 @@ _SIZE: Final = 4096  # bytes that are read at once
 
 
 class Listener:
-    """Hands messages on from when it is made until it is stopped. `file` is a terminal's, or a pipe's."""
+    """Hands messages on from when it is made until it is stopped. `file` is a terminal's, or a pipe's; `hung_up` is called when
+    nothing can ever come from it again."""
 
-    def __init__(self, file: int, hand_on: Callable[[Message], None], *, debug: bool = False) -> None:
+    def __init__(
+        self, file: int, hand_on: Callable[[Message], None], hung_up: Callable[[], None], *, debug: bool = False
+    ) -> None:
         self._file = file
         self._hand_on = hand_on
+        self._hung_up = hung_up
         self._reader = Reader(time.monotonic, debug=debug)
         self._loop = asyncio.get_running_loop()
         self._pause: asyncio.TimerHandle | None = None
@@ -54,8 +58,9 @@ class Listener:
         data = _read(self._file)
         if data:
             self._hear(data)
-        else:
+        elif data is not None:
             self.stop()
+            self._hung_up()
 
     def _hear(self, data: bytes = b"") -> None:
         """What is complete may be told by nothing more coming."""
@@ -68,9 +73,12 @@ class Listener:
             self._pause = self._loop.call_later(pause, self._hear)
 
 
-def _read(file: int) -> bytes:
-    """What there is, b"" at its end; a terminal that has hung up is at its end."""
+def _read(file: int) -> bytes | None:
+    """What there is, b"" at its end; a terminal that has hung up is at its end. None where another program that reads there was
+    quicker: whoever shares a terminal may have set it to say so instead of waiting."""
     try:
         return os.read(file, _SIZE)
+    except BlockingIOError:
+        return None
     except OSError:
         return b""

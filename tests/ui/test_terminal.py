@@ -9,6 +9,7 @@ import re
 import select
 import signal
 import struct
+import subprocess
 import sys
 import termios
 import time
@@ -133,6 +134,33 @@ def test_it_leaves_the_terminal_as_it_was(start: Start, leave: Callable[[Termina
     leave(terminal)
     assert terminal.exit_code() == code
     assert terminal.is_put_back
+
+
+def test_a_terminal_that_hangs_up_ends_it_where_no_signal_does() -> None:
+    """It is not the controlling one there: nobody would ever end the watches."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+    variables = {**os.environ, "TERM": "xterm-256color", "PYTHONPATH": str(ROOT)}
+    program = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=ROOT,
+        env=variables,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    try:
+        output = b""
+        while b"gpu-node-1" not in output:
+            assert select.select([ours], [], [], PATIENCE)[0], output[-2000:]
+            output += os.read(ours, 65536)
+        os.close(ours)
+        assert program.wait(PATIENCE) in (129, 120)  # the latter is Python's own, for what it could not write any more
+    finally:
+        program.kill()
+        program.wait()
 
 
 def test_a_crash_restores_the_terminal_and_shows_no_values(start: Start, tmp_path: Path) -> None:

@@ -23,11 +23,15 @@ class Line:
         self.reading, self.writing = os.pipe()
         self.heard: list[Message] = []
         self.threads: set[int] = set()
-        self.listener = Listener(self.reading, self._hear)
+        self.ends = 0
+        self.listener = Listener(self.reading, self._hear, self._end)
 
     def _hear(self, message: Message) -> None:
         self.heard.append(message)
         self.threads.add(threading.get_ident())
+
+    def _end(self) -> None:
+        self.ends += 1
 
     @property
     def keys(self) -> list[str]:
@@ -79,12 +83,22 @@ async def test_it_does_nothing_while_nothing_comes(line: Line) -> None:
     assert line.listener._pause is None
 
 
-async def test_a_terminal_that_hangs_up_is_left_alone(line: Line) -> None:
+async def test_a_terminal_that_hangs_up_is_left_alone_and_told_of_once(line: Line) -> None:
     line.send(b"q")
     os.close(line.writing)
     line.writing = -1
     await line.until(lambda: not line.listener.is_listening)
-    assert line.keys == ["q"]
+    await line.until(lambda: bool(line.ends))
+    assert (line.keys, line.ends) == (["q"], 1)
+
+
+async def test_a_key_that_another_program_took_is_not_the_end(line: Line) -> None:
+    """The terminal is shared, and so is whether reading there waits."""
+    os.set_blocking(line.reading, False)
+    line.listener._listen()  # as if there had been a key a moment ago
+    line.send(b"j")
+    await line.until(lambda: line.keys == ["j"])
+    assert not line.ends
 
 
 async def test_what_comes_after_the_end_is_heard_out(line: Line) -> None:
