@@ -200,7 +200,7 @@ class Parts:
             else:
                 # To Python (1,) and (True,) are equal.
                 return (type(part[0]), part) if kind is tuple and type(part[0]) in _PLAIN else part
-        return (kind, msgspec.json.encode(part))
+        return (kind, _kind_inside(part), msgspec.json.encode(part))
 
     def _find(self, name: object) -> Any:
         found = self._new.get(name)
@@ -218,6 +218,13 @@ def _weight(obj: Object) -> int:
     if isinstance(obj, ResourceSlice):
         return len(obj.spec.devices or ())
     return _OF_A_NODE if isinstance(obj, Node) else 1
+
+
+def _kind_inside(part: object) -> type | None:
+    """Of what a mapping or a tuple holds: counters are written as capacities are, and would pass for them."""
+    if isinstance(part, dict):
+        part = tuple(part.values())
+    return type(part[0]) if isinstance(part, tuple) and part else None
 
 
 def _is_own(part: object) -> bool:

@@ -67,9 +67,25 @@ def test_objects_stay_the_values_that_they_are(documents: list[dict[str, Any]]) 
 def test_recorded_objects_stay_what_they_are(name: str) -> None:
     for timed in Recording(PATHS[name]).frames():
         if isinstance(timed.frame, Listed):
-            before = [msgspec.json.encode(obj) for obj in timed.frame.items]
+            before = [(copy.deepcopy(obj), msgspec.json.encode(obj)) for obj in timed.frame.items]
             parts = Parts(worth_it=0)
-            assert [msgspec.json.encode(parts.share(obj)) for obj in timed.frame.items] == before
+            shared = [parts.share(obj) for obj in timed.frame.items]
+            assert [(obj, msgspec.json.encode(obj)) for obj in shared] == before
+
+
+MEMORY = {"memory": {"value": "40Gi"}}
+DRAWS = {"consumesCounters": [{"counterSet": "gpu-0", "counters": MEMORY}]}
+ASKS = {"name": "main", "resources": {"requests": {"cpu": "1"}}}
+
+
+def test_what_is_only_written_alike_is_not_the_same() -> None:
+    """Counters are written as capacities are, which have policies; a container's report as the container."""
+    devices: list[b.Document] = [{"name": "a", **DRAWS}, {"name": "b", "capacity": MEMORY}, {"name": "c", **DRAWS}]
+    pods = [b.pod("a", spec={"containers": [ASKS]}), b.pod("b", status={"containerStatuses": [ASKS]})]
+    objects: list[Object] = [*pods, *(b.piece(f"s{n}", [device]) for n, device in enumerate(devices))]
+    wanted = copy.deepcopy(objects)
+    parts = Parts(worth_it=0)
+    assert [parts.share(obj) for obj in objects] == wanted
 
 
 def fleet(squads: int) -> dict[str, list[Object]]:
