@@ -47,7 +47,7 @@ class Owners:
         if kind not in _OWNED and not isinstance(objects[0], Owner):
             return []
         above = self._above.setdefault(kind, set())
-        found = {type_ for obj in objects for type_ in owner_types(obj)} - above
+        found = {type_ for obj in objects if not _is_of_a_group(obj) for type_ in owner_types(obj)} - above
         above |= found
         return list(self._follow(kind)) if found and kind in self._followed else []
 
@@ -58,6 +58,13 @@ class Owners:
                 self._followed[name] = None
                 yield type_
                 yield from self._follow(name)
+
+
+def _is_of_a_group(obj: Object) -> bool:
+    """Said at once of most pods: a list of a hundred thousand is seen in one turn of the event loop."""
+    if not isinstance(obj, Pod) or (group := obj.spec.scheduling_group) is None:
+        return False
+    return bool(group.pod_group_name)
 
 
 def owner_types(obj: Object) -> Iterable[OwnerType]:
