@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
 
 from ktui import crash
 from ktui.errors import UsageError
@@ -14,19 +16,20 @@ from ktui.ui.heap import hold_collector, let_collector_look, settle_collector
 if TYPE_CHECKING:
     from ktui.ui.session import Opener
 
+_FOR_TEXTUAL: Final = {
+    "ESCDELAY": "25",  # milliseconds after esc, where the terminal does not tell keys apart: 100 otherwise
+    "TEXTUAL_ANIMATIONS": "none",
+    "TEXTUAL_FPS": "200",  # a key that comes right after a frame is drawn with the next: a sixtieth of a second later otherwise
+}
+
 
 def run(opener: Opener, settings: Settings) -> int:
     """Run the UI until it is left; returns the exit code. Raises UsageError where there is no terminal for it, and whatever the
     UI failed with unexpectedly, once the terminal is as it was."""
     check_terminal()
-    os.environ.setdefault(
-        "ESCDELAY", "25"
-    )  # Textual waits 100 ms after esc where the terminal does not tell keys apart
-    os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
-    # A key that comes right after a frame is drawn with the next: a sixtieth of a second later, if nobody says otherwise.
-    os.environ.setdefault("TEXTUAL_FPS", "200")
     hold_collector()
-    from ktui.ui.app import KtuiApp
+    with _textual_told():
+        from ktui.ui.app import KtuiApp
     from ktui.ui.driver import PatientDriver
     from ktui.ui.parting import take_leave
 
@@ -50,6 +53,18 @@ def run(opener: Opener, settings: Settings) -> int:
         # The writer thread holds the buffer of stderr while it waits for the terminal; the interpreter's end would wait for it.
         os._exit(code)
     return code
+
+
+@contextmanager
+def _textual_told() -> Iterator[None]:
+    """Textual asks the environment as it is imported, where a person may say otherwise; programs that ktui starts are not meant."""
+    said = {name: value for name, value in _FOR_TEXTUAL.items() if name not in os.environ}
+    os.environ.update(said)
+    try:
+        yield
+    finally:
+        for name in said:
+            del os.environ[name]
 
 
 def check_terminal() -> None:

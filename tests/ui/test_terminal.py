@@ -39,6 +39,23 @@ CRASH = PROGRAM.replace(
     "ktui.commands.tui.run = lambda _: launch.run(ScriptedOpener(example()), Settings())\ntry:",
 ).replace("launch.run(ScriptedOpener(example()), Settings()))", "ktui.cli.main([]))")
 
+TOLD = PROGRAM.replace(
+    "launch.run(ScriptedOpener(example()), Settings())",
+    "launch.run(Telling(example()), Settings())",
+).replace(
+    "try:",
+    """class Telling(ScriptedOpener):
+    def title(self):
+        import os
+        from textual import constants
+        names = ("ESCDELAY", "TEXTUAL_ANIMATIONS", "TEXTUAL_FPS")
+        told = [name for name in names if name in os.environ]
+        return f"told {constants.MAX_FPS}, {constants.ESCAPE_DELAY}, {constants.TEXTUAL_ANIMATIONS}, {told}"
+    async def open(self, context=""):
+        raise KtuiError(self.title())
+try:""",
+)
+
 
 class Terminal:
     """A child on a pseudo-terminal. What it wrote is in `output`."""
@@ -183,6 +200,12 @@ def test_a_terminal_that_reads_nothing_does_not_stop_it(start: Start) -> None:
         time.sleep(0.02)
     terminal.signal(signal.SIGTERM)
     assert terminal.exit_code(reading=False) == 143
+
+
+def test_what_textual_is_told_no_other_program_is(start: Start) -> None:
+    """Plug-ins may be written with it, too. What a person says holds, for all of them."""
+    shown(start(TOLD), b"told 200, 0.025, none, []")
+    shown(start(TOLD, TEXTUAL_FPS="30"), b"told 30, 0.025, none, ['TEXTUAL_FPS']")
 
 
 def test_no_color_draws_without_colours(start: Start) -> None:
