@@ -50,8 +50,8 @@ class WorkloadsView:
     named = ""  # a Workload is found by its owners' names as well
     columns = (
         Column("namespace", "NAMESPACE", 9, 1, priority=4),
-        Column("workload", "WORKLOAD", 32, 4, priority=9),
-        Column("state", "STATE", 10, 0, priority=8),
+        Column("workload", "WORKLOAD", 31, 4, priority=9),
+        Column("state", "STATE", 11, 1, priority=8),
         Column("gangs", "GANGS", 5, 0, priority=5, kind="number"),
         Column("pods", "PODS", 8, 0, priority=7),
         Column("age", "AGE", 6, 0, priority=3, kind="age"),
