@@ -139,6 +139,8 @@ class Discovery:
             headers["If-None-Match"] = remembered.etag
         # Of a cluster with many kinds it is a megabyte: no limit while it flows.
         answer = await self._ask(root, headers=headers, stall=self._transport.timers.short_get)
+        if root == "/apis":
+            self._unasked = frozenset()
         if answer.status == 304:
             return remembered.groups, remembered.stale, dict(remembered.collections)
         host = self._transport.target.host

@@ -65,6 +65,19 @@ async def test_legacy_discovery_asks_for_our_groups_only() -> None:
         assert not r.faults.asked("* /apis/unrelated.example.com*")
 
 
+async def test_a_group_is_wanted_of_older_discovery_only() -> None:
+    """Where everything is told at once, asking again would tell no more: it would go on for ever."""
+    async with rig() as r, transport_to(r.server.url) as transport:
+        discovery = Discovery(transport)
+        r.faults.script("GET *", _Old(), repeat=True)
+        await discovery.refresh()
+        assert discovery.want("unrelated.example.com")
+        r.faults.clear()
+        await discovery.refresh()
+        assert not discovery.want("unrelated.example.com")
+        assert not discovery.want("batch")
+
+
 async def test_w43_an_unchanged_answer_is_not_sent_again() -> None:
     async with rig() as r, transport_to(r.server.url) as transport:
         discovery = Discovery(transport)
