@@ -9,9 +9,13 @@ from ktui.errors import UsageError
 
 Matcher = Callable[[Mapping[str, str]], bool]
 
-_KEY = r"[A-Za-z0-9](?:[A-Za-z0-9_./-]*[A-Za-z0-9])?"
+# What can be a key and a value, as util/validation of apimachinery has it: the server refuses all else, a recording cannot.
+_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
+_DOMAIN = r"(?=[^/]{1,253}/)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*"
+_KEY = rf"(?:{_DOMAIN}/)?{_NAME}"
+_VALUE = re.compile(rf"(?:{_NAME})?")
 _SET = re.compile(rf"({_KEY})\s+(in|notin)\s*\(([^()]*)\)\Z")
-_EQUAL = re.compile(rf"({_KEY})\s*(==|=|!=)\s*([A-Za-z0-9_.-]*)\Z")
+_EQUAL = re.compile(rf"({_KEY})\s*(==|=|!=)\s*({_VALUE.pattern})\Z")
 _EXISTS = re.compile(rf"(!?)\s*({_KEY})\Z")
 _COMMA = re.compile(r",(?![^(]*\))")  # not inside the parentheses of a set
 
@@ -24,9 +28,10 @@ def parse(selector: str) -> Matcher:
 
 
 def _requirement(part: str, selector: str) -> Matcher:
-    if match := _SET.match(part):
-        key, operator, listed = match.groups()
-        values = frozenset(value.strip() for value in listed.split(","))
+    match = _SET.match(part)
+    values = frozenset(value.strip() for value in match[3].split(",")) if match else frozenset()
+    if match and all(map(_VALUE.fullmatch, values)):
+        key, operator, _ = match.groups()
         if operator == "in":
             return lambda labels: labels.get(key) in values
         return lambda labels: labels.get(key) not in values

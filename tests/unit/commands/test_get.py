@@ -153,7 +153,10 @@ def test_label_selectors(ktui: Ktui, tmp_path: Path, selector: str, names: list[
     assert ran.lines == [f"pod/{name}" for name in names]
 
 
-@pytest.mark.parametrize("selector", ["a=b=c", "in (a)", "a in b", "=x", "a>1", "a,,b", "a in (b", "a;b"])
+NO_LABELS = ("a=-b", "a=b.", "a in (b,c d)", "a/b/c=d", "A.b/c", "a_b/c", f"a={'b' * 64}", f"{'a' * 64}=b", f"{'a' * 254}/b")
+
+
+@pytest.mark.parametrize("selector", ["a=b=c", "in (a)", "a in b", "=x", "a>1", "a,,b", "a in (b", "a;b", *NO_LABELS])
 def test_a_selector_that_cannot_be_read(ktui: Ktui, selector: str) -> None:
     ran = ktui.get("pods", "-l", selector)
     assert (ran.code, ran.out) == (2, "")
