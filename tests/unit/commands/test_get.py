@@ -153,7 +153,17 @@ def test_label_selectors(ktui: Ktui, tmp_path: Path, selector: str, names: list[
     assert ran.lines == [f"pod/{name}" for name in names]
 
 
-NO_LABELS = ("a=-b", "a=b.", "a in (b,c d)", "a/b/c=d", "A.b/c", "a_b/c", f"a={'b' * 64}", f"{'a' * 64}=b", f"{'a' * 254}/b")
+NO_LABELS = (
+    "a=-b",
+    "a=b.",
+    "a in (b,c d)",
+    "a/b/c=d",
+    "A.b/c",
+    "a_b/c",
+    f"a={'b' * 64}",
+    f"{'a' * 64}=b",
+    f"{'a' * 254}/b",
+)
 
 
 @pytest.mark.parametrize("selector", ["a=b=c", "in (a)", "a in b", "=x", "a>1", "a,,b", "a in (b", "a;b", *NO_LABELS])
