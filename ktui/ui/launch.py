@@ -57,7 +57,7 @@ def run(opener: Opener, settings: Settings) -> int:
 
 @contextmanager
 def _textual_told() -> Iterator[None]:
-    """Textual asks the environment as it is imported, where a person may say otherwise; programs that ktui starts are not meant."""
+    """Textual asks the environment as it is imported. A person may say otherwise there; programs ktui starts are not meant."""
     said = {name: value for name, value in _FOR_TEXTUAL.items() if name not in os.environ}
     os.environ.update(said)
     try:

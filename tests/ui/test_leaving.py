@@ -11,12 +11,13 @@ import pytest
 from textual.pilot import Pilot
 
 from ktui.cluster.state import Cluster
+from ktui.errors import KtuiError
 from ktui.ui import session as session_module
 from ktui.ui.screens.main import MainScreen
 
 from .screen import lacks, running, shows, wait_for
 from .test_usage import MeasuringOpener
-from .world import ScriptedOpener, TapedOpener, example, listed, pod
+from .world import ScriptedOpener, TapedOpener, example, listed, phase, pod
 
 
 @pytest.fixture
@@ -108,3 +109,19 @@ async def test_a_past_that_is_left_is_freed() -> None:
         await pilot.press("B")
         await lacks(pilot, "THE PAST")
         await wait_for(pilot, lambda: past() is None, "the past is gone")
+
+
+async def test_nobody_looks_for_rows_of_a_session_that_is_over() -> None:
+    """A hundred times a second, for ever, where the next one cannot be opened."""
+    opener = ScriptedOpener([phase("Pod", "listing")])
+    async with running(opener, (140, 30)) as (app, pilot):
+        await shows(pilot, "loading")
+        assert isinstance(app.screen, MainScreen)
+        flusher = app.screen.flusher
+        assert flusher.awaits_rows
+        opener.failure = KtuiError("no route to host")
+        await pilot.press("c")
+        await shows(pilot, "staging")
+        await pilot.press(*"us", "enter")
+        await shows(pilot, "no route to host")
+        assert not flusher.awaits_rows

@@ -5,10 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+import pytest
 from textual.geometry import Region
 from textual.pilot import Pilot
 
 from ktui.ui.app import KtuiApp
+from ktui.ui.main import flusher
+from ktui.ui.screens.main import MainScreen
 from ktui.ui.widgets.table import RowTable
 
 from .screen import lacks, lines, running, shows, wait_for
@@ -138,3 +141,21 @@ async def test_a_change_costs_the_same_in_a_large_table() -> None:
     small = await cost(200)
     large = await cost(40_000)
     assert large < 20 * small, (small, large)
+
+
+async def test_what_is_left_of_a_view_is_found_out_by_one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often somebody asks for it: several would take turns with all else, and with each other."""
+    monkeypatch.setattr(flusher, "_WORK", 0.0)
+    opener = ScriptedOpener(everything_live(Pod=[pod(f"web-{number}") for number in range(5_000)]))
+    async with running(opener) as (app, pilot):
+        await shows(pilot, "No gangs")
+        assert isinstance(app.screen, MainScreen)
+        app.screen.showing.show_view("pods")
+        for text in ("w", "we", "web"):
+            app.screen.arrangement.filter_by(text)
+        model = app.screen.decks.model
+        assert model is not None
+        assert model.behind
+        assert [worker.group for worker in app.workers].count("rows") == 1
+        await wait_for(pilot, lambda: not model.behind, "all rows are looked at")
+        assert len(model.index) == 5_000

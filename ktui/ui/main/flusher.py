@@ -73,19 +73,25 @@ class Flusher:
     def await_rows(self) -> None:
         """Of a session that was just opened: draw the first rows, or that there are none, when that is known, not when it is time
         again."""
-        self._stop_awaiting()
+        self.stop_awaiting()
         self._awaiting = self._screen.set_interval(_FIRST_LOOK, self._look_for_rows)
+
+    @property
+    def awaits_rows(self) -> bool:
+        """Whether the first rows of a session are looked for."""
+        return self._awaiting is not None
+
+    def stop_awaiting(self) -> None:
+        """The session is over: no rows are to come."""
+        if self._awaiting is not None:
+            self._awaiting.stop()
+            self._awaiting = None
 
     def _look_for_rows(self) -> None:
         deck = self._decks.shown
         if deck is not None and (deck.settled or deck.session.has_news_of(deck.shown)):
-            self._stop_awaiting()
+            self.stop_awaiting()
             self.flush()
-
-    def _stop_awaiting(self) -> None:
-        if self._awaiting is not None:
-            self._awaiting.stop()
-            self._awaiting = None
 
     def settle_for_now(self) -> None:
         """What is there by now counts as the first lists; the rest is settled when it comes."""
@@ -100,10 +106,10 @@ class Flusher:
         """Compute rows for a moment; what is left is done between other things."""
         _work_for_a_moment(model)
         if model.behind and model not in self._catching_up:
+            self._catching_up.add(model)
             self._screen.run_worker(self._catch_up(model), group="rows")
 
     async def _catch_up(self, model: ViewModel) -> None:
-        self._catching_up.add(model)
         try:
             while model.behind and self._decks.model is model:
                 _work_for_a_moment(model)

@@ -114,6 +114,7 @@ class MainScreen(Screen[None]):
         """What must not outlive a session ends before another is opened."""
         self._dialogs.give_up()
         self._playback.give_up()
+        self.flusher.stop_awaiting()
 
     # --- commands ---
 
