@@ -331,7 +331,9 @@ def _resource(text: str) -> tuple[str, str]:
     """(resource, name or ""). The singular and RESOURCE/NAME are accepted too, as by kubectl."""
     import argparse
 
-    resource, _, name = text.partition("/")
+    resource, slash, name = text.partition("/")
+    if slash and not name:
+        raise argparse.ArgumentTypeError(f"{text!r} ends without a name")
     plural = resource if resource in RESOURCES else f"{resource}s"
     if plural not in RESOURCES:
         raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(RESOURCES)}")

@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     resource, named = args.resource
     if named and args.name:
         raise UsageError(f"two names: {named!r} and {args.name!r}")
-    name = named or args.name
+    name = named or args.name  # "" where a script's variable is not set: that is no wish for all of them
     view = VIEWS[cast("Entity", resource)]
     matches = labels.parse(args.selector)
     if args.selector and view.id in ("devices", "timeline"):
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     if isinstance(view, Parted):
         order = next(place for place, column in enumerate(view.columns) if column.id == view.order)
         rows.sort(key=lambda row: (row.part, row.sort[order], row.key))
-    if name and not rows:
+    if name is not None and not rows:
         raise KtuiError(f"no {view.id.removesuffix('s')} {name!r}{_where(view, filled)}")
     _print(args.output, view, filled, rows)
     _warn_unreadable(filled.cluster, view)

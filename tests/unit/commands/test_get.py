@@ -118,6 +118,14 @@ def test_a_name_that_is_not_there(ktui: Ktui) -> None:
     assert ktui.get("pods", "nope", "-n", "ml2") == Ran(1, "", "ktui: no pod 'nope' in namespace ml2\n")
 
 
+def test_a_name_of_nothing_is_no_wish_for_everything(ktui: Ktui) -> None:
+    """As from a script whose variable is not set."""
+    assert ktui.get("pods", "", "-n", "ml2") == Ran(1, "", "ktui: no pod '' in namespace ml2\n")
+    code, out, err = ktui.get("pod/")
+    assert (code, out) == (2, "")
+    assert "'pod/' ends without a name" in err
+
+
 def test_a_namespace(ktui: Ktui) -> None:
     assert {item["namespace"] for item in ktui.get("pods", "-n", "ml2", "-o", "json").items} == {"ml2"}
     assert ktui.get("pods", "-n", "empty") == Ran(0, "", "No pods found in namespace empty.\n")
