@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Collection, Iterable
+from typing import Final, Literal
 
 from msgspec import Struct, field
 
@@ -16,6 +17,12 @@ number of the change, triage: see `TriageKey`, workloads: the roots of trees, se
 
 TriageKey = tuple[Literal["gangs", "devices", "pools", "taints", "autoscalers"], tuple[str, ...]]
 """A row of another view with its key there, or a pool of devices with its PoolId."""
+
+
+ROWS: Final = ("gangs", "devices", "pools", "claims", "taints", "autoscalers", "workloads", "pods", "timeline")
+"""The fields of `Dirty` that are keys of rows."""
+
+_OF_TRIAGE: Final = ("gangs", "devices", "pools", "taints", "autoscalers")
 
 
 class Dirty(Struct):
@@ -35,31 +42,16 @@ class Dirty(Struct):
     streams: bool = False
     figures: bool = False
 
-    def merge(self, other: Dirty) -> None:
-        self.gangs |= other.gangs
-        self.devices |= other.devices
-        self.pools |= other.pools
-        self.claims |= other.claims
-        self.taints |= other.taints
-        self.autoscalers |= other.autoscalers
-        self.workloads |= other.workloads
-        self.pods |= other.pods
-        self.timeline |= other.timeline
+    def merge(self, other: Dirty, only: Collection[str] = ROWS) -> None:
+        """Take in what the other says; of rows, what it says of those in the fields `only`."""
+        for name in only:
+            if found := getattr(other, name):
+                getattr(self, name).update(found)
         self.streams |= other.streams
         self.figures |= other.figures
 
     def __bool__(self) -> bool:
-        rows = (
-            self.gangs,
-            self.devices,
-            self.pools,
-            self.claims,
-            self.taints,
-            self.autoscalers,
-            self.workloads,
-            self.pods,
-        )
-        return self.streams or self.figures or bool(self.timeline) or any(rows)
+        return self.streams or self.figures or any(getattr(self, name) for name in ROWS)
 
     @property
     def triage(self) -> set[TriageKey]:
@@ -71,3 +63,9 @@ class Dirty(Struct):
             *(("taints", key) for key in self.taints if key[0] == "rule"),
             *(("autoscalers", key) for key in self.autoscalers),
         }
+
+
+def rows_of(views: Iterable[Entity]) -> tuple[str, ...]:
+    """The fields of `Dirty` in which the rows of these views are."""
+    wanted = {name for view in views for name in (_OF_TRIAGE if view == "triage" else (view,))}
+    return tuple(name for name in ROWS if name in wanted)

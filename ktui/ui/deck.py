@@ -45,6 +45,7 @@ class Deck:
         """Show another view, as it was left, through the present filter."""
         if view not in self._models:
             self._models[view] = ViewModel(self.views[view], self.session.cluster)
+            self._listen()
         self.shown = view
         self.model.narrow(self.filter)
 
@@ -59,7 +60,13 @@ class Deck:
             from ktui.ui.mapmodel import MapModel
 
             self.map = MapModel(self.session.cluster)
+            self._listen()
         return self.map
+
+    def _listen(self) -> None:
+        """What a model was not told of before it was made, it has found in the cluster."""
+        on_map: tuple[Entity, ...] = ("devices",) if self.map is not None else ()
+        self.session.tell_of((*self._models, *on_map))
 
     def take(self, changes: Dirty) -> None:
         """Tell the models what changed."""

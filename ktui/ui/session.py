@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from msgspec import Struct
 
 from ktui.cluster.changes import Chronicler
-from ktui.cluster.dirty import Dirty, Entity
+from ktui.cluster.dirty import ROWS, Dirty, Entity, rows_of
 from ktui.cluster.moment import Moment
 from ktui.cluster.state import Cluster
 from ktui.cluster.timeline import Timeline
@@ -78,6 +78,7 @@ class Session:
         self._looking = Pace(clock, rest=_REST, longest=_LONGEST_REST, quick=_QUICK)  # at what gangs wait for
         self._looked = True  # since a screen asked last
         self._dirty = Dirty()
+        self._told: tuple[str, ...] = ROWS
         self._changed = False
         self._waiting: deque[Frame] = deque()
         self._taking_in: asyncio.Task[None] | None = None
@@ -155,7 +156,7 @@ class Session:
         return True
 
     def _note(self, dirty: Dirty) -> None:
-        self._dirty.merge(dirty)
+        self._dirty.merge(dirty, self._told)
         self._changed = True
 
     def measure(self, report: UsageReport) -> None:
@@ -166,6 +167,10 @@ class Session:
     def busy(self) -> bool:
         """Whether a long list, or a moment far away, is still being taken in, or was not thought over yet."""
         return self._taking_in is not None or self._preparing is not None or not self._looked
+
+    def tell_of(self, views: Iterable[Entity]) -> None:
+        """From now on, of rows of these views only: those of a large cluster are many, and most views are never looked at."""
+        self._told = rows_of(views)
 
     def has_news_of(self, view: Entity) -> bool:
         """Whether `take_changes` would tell of rows of the view. Costs nothing."""
