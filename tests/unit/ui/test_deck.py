@@ -65,6 +65,7 @@ def test_a_view_that_is_opened_late_shows_what_it_would_have_shown(
     for opened in range(len(phases) + 1):
         session, feed = _session()
         deck = Deck(session, VIEWS, "autoscalers", Filter())
+        _flush(deck)
         for number, phase in enumerate(phases):
             if number == opened:
                 deck.show(view)
