@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 from dataclasses import replace
 from urllib.parse import urlsplit
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ktui.kube.connection import Connection
-from ktui.kube.unpacking import PIECE, Members
+from ktui.kube.unpacking import PIECE, CannotUnpack, Members
 from ktui.model.cost import Cost
 from tests.faults import Answer, Stream, bookmark, line
 from tests.relay import relay_to
@@ -104,6 +106,35 @@ def test_members_come_out_whole_however_they_are_cut(members: list[bytes], step:
         found += iter(unpacked.take, b"")
     unpacked.finish()
     assert b"".join(found) == b"".join(members)
+
+
+@pytest.mark.parametrize("step", [1_000, 16_384, 70_001, 10**9])
+def test_members_of_all_sizes_come_out_whole(step: int) -> None:
+    """Some are longer than what is looked at in one go, some much shorter, and what they hold may not be compressible."""
+    chance = random.Random(37)
+    members = [chance.randbytes(size) for size in (60_000, 10, 0, 16_384, 3, 200_000)]
+    members += [b"x" * PIECE * 3] + [b"y"] * 500
+    packed = b"".join(map(gzip.compress, members))
+    unpacked = Members()
+    found: list[bytes] = []
+    for start in range(0, len(packed), step):
+        unpacked.feed(packed[start : start + step])
+        found += iter(unpacked.take, b"")
+    unpacked.finish()
+    assert b"".join(found) == b"".join(members)
+
+
+@pytest.mark.parametrize("after", [b"{}", b"\0" * 8, b"\x1f\x8b\x08"], ids=["text", "zeros", "half a header"])
+def test_what_follows_the_last_member_is_no_end(after: bytes) -> None:
+    def read() -> list[bytes]:
+        unpacked = Members()
+        unpacked.feed(gzip.compress(b"a") + after)
+        found = list(iter(unpacked.take, b""))
+        unpacked.finish()
+        return found
+
+    with pytest.raises(CannotUnpack):
+        read()
 
 
 def test_little_that_becomes_much_comes_a_piece_at_a_time() -> None:
