@@ -142,7 +142,13 @@ class Recording:
         `given_up` is asked every few milliseconds; the frames end early then."""
         self.notes.clear()
         self._names = Names()
-        yield from self._absent()
+        try:
+            yield from self._absent()
+            yield from self._recorded(given_up)
+        finally:
+            self._names = None
+
+    def _recorded(self, given_up: Callable[[], bool]) -> Iterator[Timed]:
         now = 0.0
         for line in self._lines():
             document = self._document(line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,18 @@ def test_what_was_not_recorded_is_absent_not_empty(tmp_path: Path) -> None:
     found = list(Recording(write(tmp_path, [])).frames())
     absent = {f.frame.source.kind for f in found if isinstance(f.frame, StreamState)}
     assert absent == KINDS.keys() - {"Pod"}
+
+
+def test_nothing_is_kept_of_a_recording_that_has_only_lists(tmp_path: Path) -> None:
+    """The names of its objects are looked among while lists are read; whoever plays it has it for long."""
+    recording = Recording(write(tmp_path, [listed(0, pod("a"))]))
+    playing = recording.frames()
+    while not isinstance(next(playing).frame, Listed):
+        pass
+    assert recording._names is not None
+    names = weakref.ref(recording._names)
+    assert list(playing) == []
+    assert names() is None
 
 
 def test_states_and_marks(tmp_path: Path) -> None:
