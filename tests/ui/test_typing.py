@@ -15,6 +15,7 @@ from ktui.ui.screens.forms import TaintForm
 from ktui.ui.session import Session
 
 from .screen import lacks, running, shows, wait_for
+from .test_journeys import cursor_line
 from .world import ScriptedOpener, example
 
 
@@ -36,6 +37,17 @@ async def test_a_filter_is_typed_in_one_go_with_its_key() -> None:
         assert app.screen.query_one("#filter", Input).value == "qsfn"
         assert app.focused is app.screen.query_one("#table")
         assert app.return_code is None
+
+
+async def test_keys_behind_enter_are_not_part_of_the_filter() -> None:
+    async with running(ScriptedOpener(example())) as (app, pilot):
+        await shows(pilot, "2 gangs")
+        burst(pilot, "8/llm-train", "enter", "jj")
+        await shows(pilot, "filter llm-train", "4 of ")
+        await wait_for(pilot, lambda: cursor_line(app).split()[2] == "llm-train-2", "the cursor on the third row")
+        assert app.screen.query_one("#filter", Input).value == "llm-train"
+        burst(pilot, "/-1", "enter", "escape", "/x", "enter")
+        await shows(pilot, "filter x")
 
 
 async def test_another_view_and_its_filter_in_one_go() -> None:
