@@ -133,11 +133,13 @@ class Diagnoses:
         return bool(self._unprepared)
 
     def prepare(self) -> Iterator[None]:
-        """Look at the devices of a large cluster for those gangs that wait for it, a little at a time; the state may change
-        meanwhile. Those gangs are stale then."""
+        """Look at the devices and nodes of a large cluster for those gangs that wait for it, a little at a time; the state may
+        change meanwhile. Those gangs are stale then."""
         for key, tried in list(self._unprepared.items()):
             for claims in _claims(tried.demand):
                 yield from self._supply.prepare(claims)
+            for part in tried.demand.parts:
+                yield from self._supply.look_at_nodes(part)
             if self._unprepared.pop(key, None) is not None:
                 self._kept.pop(key, None)
                 self._stale.add(key)

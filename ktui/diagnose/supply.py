@@ -46,6 +46,7 @@ _TABLES = 512
 _READ = ("ResourceSlice", "DeviceClass", "ResourceClaim", "DeviceTaintRule", "Node")
 _CATALOGS = 16
 _LARGE = 500  # slices: a catalog of fewer is made at once
+_NODES = 50  # looked at between two turns for others
 
 
 class Table:
@@ -222,6 +223,13 @@ class Supply:
         return len(self.cluster.stores["ResourceSlice"].objects) < _LARGE or (
             self.selection.reads(claims) in self._catalogs
         )
+
+    def look_at_nodes(self, part: Part) -> Iterator[None]:
+        """Find out which nodes the pods may run on, a little at a time; the state may change meanwhile."""
+        for count, node in enumerate(list(self.nodes()), 1):
+            self.may_run(part, NOTHING, node)
+            if count % _NODES == 0:
+                yield
 
     def prepare(self, claims: tuple[ClaimDemand, ...]) -> Iterator[None]:
         """Make the catalog, a little at a time; the state may change meanwhile. It is not there in the end where so much
