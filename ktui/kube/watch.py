@@ -164,7 +164,8 @@ class Watcher:
                 if event.initial_events_end and event.resource_version:
                     feed.give_back(lines[number + 1 :])
                     self._commit(Snapshot(tuple(staged.values()), event.resource_version))
-                    await self._breathe()  # to forget what a long list was put together with takes as long as to hand it on
+                    # To forget what a long list was put together with takes as long as to hand it on.
+                    await self._breathe()
                     return
                 if event.object is not None:
                     last_event_at = clock()
