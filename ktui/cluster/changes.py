@@ -185,11 +185,15 @@ class Chronicler:
             known = condition(old.status.conditions, "DisruptionTarget")
             if known is None or known.status != "True":
                 self._note("PodEvicted", "pods", new.key, after=disrupted.message or disrupted.reason or "")
+                for event in self._cluster.events_of(new.metadata.uid):
+                    if event.reason == PREEMPTED:
+                        self._see_preemption(event)
         if old.health != new.health:
             self._see_health(pod_health(self._cluster, old), pod_health(self._cluster, new))
 
     def _see_preemption(self, event: Event) -> None:
-        """The scheduler writes its event when the victim has been told to go, or is gone already."""
+        """The scheduler writes its event when the victim has been told to go, or is gone already. Here it may come before that is
+        known, from another stream: then it waits until the victim says so."""
         about, by = event.involved_object, event.related
         pod = self._cluster.pod((about.namespace, about.name))
         denied = pod is not None and pod.metadata.uid == about.uid and preempted(pod) is None

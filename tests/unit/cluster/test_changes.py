@@ -138,10 +138,11 @@ def told_of(*frames: Frame, known: tuple[Object, ...]) -> list[tuple[str, str]]:
 
 
 def test_whom_a_victim_of_preemption_makes_room_for() -> None:
-    """The event comes after the victim was told to go; it counts for one that is gone, too."""
+    """The event is written after the victim was told to go, and may come before that; it counts for one that is gone, too."""
     pod, target = b.pod("p", node="n1"), b.pod("p", node="n1", conditions=PREEMPTED, meta_=newer())
     story = [("PodEvicted", "preempting"), ("PodPreempted", "PodGroup ml/urgent")]
     assert told_of(modified(target), b.added(preemption("p")), known=(pod,)) == story
+    assert told_of(b.added(preemption("p")), modified(target), known=(pod,)) == story
     assert told_of(b.added(preemption("gone")), known=(pod,)) == story[1:]
 
 
