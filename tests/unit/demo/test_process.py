@@ -20,9 +20,6 @@ from ktui.errors import KtuiError
 
 PARENT = """
 import asyncio
-import signal
-
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job, and all that it starts, ignores it
 from ktui.demo.process import DemoProcess, Play
 
 async def main():
