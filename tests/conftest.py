@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 
 from hypothesis import settings
 
@@ -19,3 +20,6 @@ settings.load_profile("ktui")
 
 # Programs that tests start behave as they do for a person, whatever the machine that runs the tests has set.
 os.environ.pop("PYTHONUNBUFFERED", None)
+
+# A shell's background job, and all that it starts, ignores ctrl-c; tests press it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
