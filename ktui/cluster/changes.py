@@ -58,9 +58,8 @@ class Chronicler:
         self._touched: dict[Key, None] = {}  # gangs to be counted
         self._health: dict[DeviceId, str] = {}  # of devices whose health was reported anew, the last word
         self._moved = False  # with the present event a gang may have come into another state
-        self._is_known: bool | None = (
-            None  # whether the kind that the present frame is about had been listed; None: not asked yet
-        )
+        # Whether the kind that the present frame is about had been listed; None: not asked yet.
+        self._is_known: bool | None = None
         self._uncounted: set[Key] | None = None  # gangs of the first lists; None before all of these are in
 
     def steps(self, frame: Frame, at: float) -> Iterator[Dirty]:

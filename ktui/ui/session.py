@@ -173,8 +173,9 @@ class Session:
         self._told = rows_of(views)
 
     def has_news_of(self, view: Entity) -> bool:
-        """Whether `take_changes` would tell of rows of the view. Costs nothing."""
-        return bool(getattr(self._dirty, view)) and (self._taking_in is None or self._is_first)
+        """Whether `take_changes` would tell of rows of the view. Of these none is looked at."""
+        changed = any(getattr(self._dirty, name) for name in rows_of((view,)))
+        return changed and (self._taking_in is None or self._is_first)
 
     def take_changes(self) -> Dirty | None:
         """What changed since the last call; None when nothing did, or while a list anew or a moment far away is taken in."""

@@ -58,9 +58,8 @@ class RowTable(Scrolled):
         self._drawn: dict[int, Shown | Heading | None] = {}  # by screen line, as last drawn
         self._strips: dict[tuple[RowKey, str, bool, bool, bool], tuple[Row, Strip]] = {}
         self._wrapped: tuple[tuple[Line, ...], int, list[Line]] = (), 0, []  # the placeholder, for a width
-        self._blanks: dict[
-            tuple[Line, int], Strip
-        ] = {}  # lines without a row: most of them while lists come, ten times a second
+        # Lines without a row: most of them while lists come, ten times a second.
+        self._blanks: dict[tuple[Line, int], Strip] = {}
         self._was_empty = True
         self._order = (0, False)  # column and whether descending, as the title was drawn last
 
